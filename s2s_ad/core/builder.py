@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -226,6 +226,7 @@ class Builder:
         self.hints: dict[str, Hint] = {}
         self.origin: Origin | None = None
         self.phase = ""
+        self.trusted: Collection[int] = ()  # see `trusting`
         self.has_complex = False
         self.constants: dict[str, Any] = {}  # what `constant_value` has found, by name
         self.asked: set[str] = set()  # of which `constant_value` was asked
@@ -331,6 +332,16 @@ class Builder:
         """Whether we write now what the user did not: there simpler algebra is welcome."""
         return self.phase in DERIVED
 
+    @contextmanager
+    def trusting(self, active: Collection[int]) -> Iterator[None]:
+        """Derivatives with respect to these operands find out whether what is emitted inside
+        raises; see `Op.trusted`."""
+        before, self.trusted = self.trusted, active
+        try:
+            yield
+        finally:
+            self.trusted = before
+
     def mark(self) -> tuple:
         """What `undo` needs to take back everything that is appended from now on."""
         return len(self.body), dict(self._numbered), self.origin, self.phase
@@ -372,7 +383,10 @@ class Builder:
             return short
         key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
+            asked = sizes.asked_of_the_run()
             fact = rule.infer([self._fact_with_size(each) for each in operands], params)
+            waits = sizes.asked_of_the_run() > asked
+            required = () if self.derived else rule.required(self, operands, params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
             fact = self._real_where_it_is(rule, operands, fact)
             result = self.symbol(fact)
@@ -383,7 +397,9 @@ class Builder:
             self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
             nodes = {name: to_node(value) for name, value in params.items()}
             atoms = tuple(map(to_node, operands))
-            self.body.append(form.Op(result.name, rule, atoms, nodes, self.origin, self.phase))
+            place = self.origin, self.phase
+            made = form.Op(result.name, rule, atoms, nodes, *place, waits, tuple(required))
+            self.body.append(made.trusted(self.trusted) if self.trusted else made)
             self.definitions[result.name] = (rule, operands, params)
             self._numbered[key] = result
             if self.derived:

@@ -14,6 +14,7 @@ from s2s_ad.core.magnitudes import may_be_infinite, may_overflow
 from s2s_ad.core.program import Program
 from s2s_ad.core.rule import ITEM, Rule
 from s2s_ad.core.sharing import lazy
+from s2s_ad.core.sizes import Size, are_met
 
 #: what is asked of the outputs of blocks, by the name of the attribute that answers for all
 MAGNITUDES = {"has_poles": may_be_infinite, "overflows": may_overflow}
@@ -66,6 +67,15 @@ class Compound(Rule):
             checks(statement, block.fact) for block in self.blocks for statement in block.body
         )
         return self.__dict__["checks"]
+
+    @lazy
+    def inside(self) -> tuple[Size, ...]:
+        """What is required (see `form.Op`) by the statements of its blocks."""
+        self.__dict__["inside"] = ()  # what a function that calls itself knows meanwhile
+        every = (each for block in self.blocks for each in block.body)
+        found = dict.fromkeys(size for each in every for size in required_by(each))
+        self.__dict__["inside"] = tuple(found)
+        return self.__dict__["inside"]
 
     @lazy
     def has_poles(self) -> bool:  # type: ignore[override]
@@ -184,6 +194,9 @@ class Callee(Compound):
         self._calls_itself = None if has_stub else False
         return False
 
+    def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
+        return [*self.inside]
+
     @property
     def count(self) -> int | None:
         output = self.program.output
@@ -198,7 +211,7 @@ class Callee(Compound):
 
 
 def _forget(compound: Compound) -> None:
-    for question in ("effects", "checks", *MAGNITUDES):
+    for question in ("effects", "checks", "inside", *MAGNITUDES):
         compound.__dict__.pop(question, None)
 
 
@@ -256,12 +269,29 @@ def checks(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
     nobody reads its result."""
     if statement.phase in DERIVED:
         return False
-    if not statement.rule.checks:
-        if isinstance(statement, form.Effect):
-            return False
-        if not statement.rule.waits_for_lengths([*map(fact, statement.operands)]):
-            return False
-    return may_raise(statement, fact)
+    if statement.rule.checks:
+        return may_raise(statement, fact)
+    if isinstance(statement, form.Effect):
+        return False
+    return statement.waits
+
+
+def may_be_out_of_range(statement: form.Statement) -> bool:
+    """Whether an index of the user's may be out of range: that raises, too.
+
+    What it is asked of is assumed where the lengths of a call say so: of what is read nobody asks.
+    """
+    return not are_met(required_by(statement))
+
+
+def required_by(statement: form.Statement) -> tuple[Size, ...]:
+    """What a statement of the user's requires (see `form.Op`), one with blocks all that they do."""
+    if statement.phase in DERIVED or isinstance(statement, form.Effect):
+        return ()
+    compound = compound_of(statement)
+    if compound is None or isinstance(compound, Callee):
+        return statement.required
+    return compound.inside
 
 
 def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:

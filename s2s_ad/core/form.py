@@ -7,7 +7,7 @@ of these, in gast, as is what an effect does. Every name is assigned once; state
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from s2s_ad.core.registry import rule_of
 from s2s_ad.core.rule import EFFECT, Rule
+from s2s_ad.core.sizes import Size
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import InternalError, Origin
 
@@ -33,6 +34,8 @@ class Op:
         parameters: what they are not asked of: axes, indices, options.
         origin: where in the user's code it comes from.
         phase: the sweep that it belongs to: "forward", "backward", "tangent" or "".
+        waits: only the run tells whether lengths that have to be equal are; where not, it raises.
+        required: sizes none of which may be below 0, or it raises: where an index has to be.
     """
 
     target: str
@@ -41,6 +44,8 @@ class Op:
     parameters: Nodes
     origin: Origin | None
     phase: str
+    waits: bool = False
+    required: tuple[Size, ...] = ()
     _names: tuple[str, ...] | None = field(init=False, repr=False, default=None)
 
     @property
@@ -76,11 +81,28 @@ class Op:
     def with_operands(self, operands: Sequence[gast.AST]) -> Op:
         """The operation on other operands."""
         made = (self.target, self.rule, tuple(operands), self.parameters, self.origin, self.phase)
-        return Op(*made)
+        return Op(*made, self.waits, self.required)
+
+    def with_rule(self, rule: Rule) -> Op:
+        """Another operation on these operands."""
+        made = (self.target, rule, self.operands, self.parameters, self.origin, self.phase)
+        return self if rule is self.rule else Op(*made, self.waits, self.required)
+
+    def trusted(self, active: Collection[int]) -> Op:
+        """The operation where derivatives with respect to some operands find out if it raises.
+
+        The adjoint of an element has to be in range, too; that of a value that is stored is read
+        where it is stored, and has to be as long.
+        """
+        waits = self.waits and not (self.rule.updates and 1 in active)
+        required = () if active else self.required
+        made = (self.target, self.rule, self.operands, self.parameters, self.origin, self.phase)
+        return Op(*made, waits, required)
 
     def at(self, origin: Origin | None, phase: str) -> Op:
         """The operation at another place."""
-        return Op(self.target, self.rule, self.operands, self.parameters, origin, phase)
+        made = (self.target, self.rule, self.operands, self.parameters, origin, phase)
+        return Op(*made, self.waits, self.required)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +243,8 @@ def _substituted(old: Op, atoms: Mapping[str, gast.AST]) -> Op:
     target = atoms[old.target].id if old.target in atoms else old.target
     operands = tuple(substitute(each, atoms) for each in old.operands)
     parameters = {key: substitute(each, atoms) for key, each in old.parameters.items()}
-    return Op(target, old.rule, operands, parameters, old.origin, old.phase)
+    made = (target, old.rule, operands, parameters, old.origin, old.phase, old.waits, old.required)
+    return Op(*made)
 
 
 def as_value(index: gast.AST) -> gast.AST:

@@ -124,6 +124,8 @@ class Rule:
     gives_identity = False
     #: the result is the position of an element of the first operand, along `axis`
     locates = False
+    #: the elements of the result are positions along an axis of the first operand
+    positions = False
     #: the result is what is left when the first operand is divided by the second
     remainder = False
     #: inserts axes of length one where `axis` says
@@ -234,9 +236,9 @@ class Rule:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
 
-    def waits_for_lengths(self, operands: list[AbstractValue]) -> bool:
-        """Whether only the run tells that lengths of the operands do not fit together."""
-        return False
+    def required(self, builder: Emitter, operands: list, params: dict[str, Any]) -> list[Size]:
+        """Sizes none of which may be below 0, or it raises; see `form.Op`."""
+        return []
 
     def filled_with(self, operands: list) -> Any:
         """The number that all elements of the result are; None where that is not known."""

@@ -112,6 +112,11 @@ class Size:
         divisor = other.known or 0
         return quotient(self, divisor) if divisor > 0 else of(fresh(is_length=False))
 
+    def __mod__(self, other: Size) -> Size:
+        if not is_natural(other):
+            raise TypeError("of a length alone it is known in which range it is")
+        return of(fresh(is_length=False, low=of(0), high=other - 1))
+
     @property
     def known(self) -> int | None:
         """The number that it is, where that is known."""
@@ -406,6 +411,8 @@ class Guard:
     def implies(self, other: Guard) -> bool:
         """Whether the other one follows, of sizes that differ by a number."""
         more = (other.size - self.size).known
+        if self.relation == ZERO and more is None:
+            more = (other.size + self.size).known
         if more is None or not self.answer:
             return False
         if self.relation == ZERO:
@@ -438,6 +445,13 @@ class Assumptions:
         self.required: dict[Guard, None] = {}  # where they do not hold, Python raises
         self.captured: dict[Atom, tuple[str, str]] = {}  # the array's name, and the length as text
         self.calls: list[dict[Atom, Size]] = []
+        self.seen: dict[Atom, int] = {}  # lengths that tell nothing, for nobody checks them
+        self.asked_of_the_run = 0
+
+    @property
+    def of_call(self) -> bool:
+        """Whether there is a call that the code is made for."""
+        return bool(self.lengths) or not self.general
 
     def decide(self, size: Size, relation: str, *, required: bool = False) -> bool | None:
         """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
@@ -466,6 +480,10 @@ class Assumptions:
             each
             for each in self.guards
             if not any(other != each and other.implies(each) for other in self.guards)
+            and not any(
+                other.relation == ZERO != each.relation and other.implies(each)
+                for other in self.required
+            )
         )
 
     def asked_of(self) -> dict[Atom, tuple[str, str]]:
@@ -521,16 +539,49 @@ def is_found_by_running(size: Size) -> bool:
     return current is not None and value_of(size, current.lengths) is None
 
 
-def is_told_by_no_call(size: Size) -> bool:
-    """Whether a size depends on numbers, in code that is made for calls with certain lengths."""
+def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
+    """Note that two lengths have to be equal, where only the run can tell: they depend on numbers,
+    in code that is made for a call.
+
+    Where it is `told` how long both are: of a length of which nothing is known nobody asks.
+    """
+    current, difference = _assumptions.get(), one - other
+    if current is None or not current.of_call or not difference.terms:
+        return
+    lengths = current.lengths | current.seen
+    if value_of(difference, lengths) is None:
+        nameless = told and any(_is_nameless(each, lengths) for each in (one, other))
+        current.asked_of_the_run += not nameless
+
+
+def _is_nameless(size: Size, lengths: Mapping[Atom, int]) -> bool:
+    (factor,) = (each for each, _ in size.terms) if len(size.terms) == 1 else (None,)
+    return isinstance(factor, Atom) and factor.is_length and factor not in lengths
+
+
+def asked_of_the_run() -> int:
+    """How many questions are the run's to answer."""
     current = _assumptions.get()
-    return current is not None and not current.general and is_found_by_running(size)
+    return 0 if current is None else current.asked_of_the_run
+
+
+def are_met(required: Iterable[Size]) -> bool:
+    """Whether none of the sizes is below 0, by their forms or by assumption.
+
+    Code that is made for no call takes it that what it is called with fits.
+    """
+    current = _assumptions.get()
+    if current is None or not current.of_call:
+        return True
+    return all(is_natural(each) or is_natural(each, assumed=True) for each in required)
 
 
 def capture(name: str, lengths: Mapping[Atom, int], texts: Mapping[Atom, str]) -> None:
     """Let questions be answered by the lengths of a captured array, too."""
     current = _assumptions.get()
-    if current is not None and not current.general:
+    if current is not None and current.general:
+        current.seen |= lengths
+    elif current is not None:
         current.lengths |= lengths
         current.captured |= {atom: (name, texts[atom]) for atom in lengths}
 
@@ -598,6 +649,7 @@ def fit(one: Size, other: Size) -> bool | None:
     What the lengths of the call answer is a guard, for a call where they do not fit is refused.
     Derived code is not asked: its lengths fit where those of the primal do.
     """
+    ask_the_run(one, other, told=True)
     if not _lowers.get():
         return None
     current, difference = _assumptions.get(), one - other

@@ -396,6 +396,7 @@ def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
     if known_not_one(a) and known_not_one(b):
         check_fit(a, b)
         return a if isinstance(a, int) else b
+    sizes.ask_the_run(size_of_dim(a), size_of_dim(b))
     if known_not_one(a):
         return a
     return b if known_not_one(b) else a if same_dim(a, b) else fresh_dim()
@@ -428,6 +429,8 @@ def check_stored(whole: Shape | None, part: Shape | None) -> None:
     for wide, narrow in zip(reversed(whole or ()), reversed(part or ()), strict=False):
         if wide != narrow and known_not_one(narrow):
             check_fit(wide, narrow)
+        elif wide != narrow and narrow != 1:
+            sizes.ask_the_run(size_of_dim(wide), size_of_dim(narrow), told=True)
 
 
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
@@ -440,17 +443,6 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
         left, right = (1,) * (rank - len(result)) + result, (1,) * (rank - len(shape)) + shape
         result = tuple(map(broadcast_dims, left, right))
     return result
-
-
-def broadcasts_by_running(shapes: Iterable[Shape | None]) -> bool:
-    """Whether the lengths of a call do not tell that arrays of these shapes broadcast together."""
-    known = [shape for shape in shapes if shape]
-    columns = itertools.zip_longest(*(reversed(shape) for shape in known), fillvalue=1)
-    return any(
-        sizes.is_told_by_no_call(size_of_dim(a) - size_of_dim(b)) and not _are_equal(a, b)
-        for column in columns
-        for a, b in itertools.pairwise(dict.fromkeys(each for each in column if each != 1))
-    )
 
 
 def broadcasts(shapes: Iterable[Shape | None]) -> bool:

@@ -110,6 +110,9 @@ class Refold:
             if line.kind == "assign":
                 expression, size = self._composed(line.expression)
                 read = None if tried else form.reads(expression)
+                if self._is_unread(line):
+                    found.append(_alone(line, expression, self.folded))
+                    continue
                 if not readers.changes(position, line.name, read) and self._folds(
                     line, size, readers
                 ):
@@ -122,6 +125,13 @@ class Refold:
             found.append(made)
         self.folded = around
         return found
+
+    def _is_unread(self, line: Line) -> bool:
+        """Whether nothing reads a value without a name: it is there for what it may raise."""
+        name = line.name
+        named = self.program.hints.get(name, TEMPORARY).kind != "temporary"
+        kept = named or name in self.outputs or name in self.bases or line.store is not None
+        return not kept and not self.counts[name] and not has_effect(line.statement)
 
     def _wait(self, line: Line, expression: gast.AST, size: int) -> None:
         """Keep a value until it is read."""
@@ -241,6 +251,13 @@ class Refold:
         """Whether it is the negative of a value, of which each reader is a sum: a -= b."""
         is_negative = rule_of(line.expression.func.value).function is operator.neg
         return is_negative and self.summed[line.name] == self.counts[line.name]
+
+
+def _alone(line: Line, expression: gast.AST, folded: list[Origin]) -> Line:
+    """The line without a name for its value."""
+    made = replace(line, kind="effect", name="", expression=gast.Expr(expression))
+    made.folded = folded
+    return made
 
 
 def _has_keys(output: Any) -> bool:

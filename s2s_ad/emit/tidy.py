@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, values
-from s2s_ad.core.callee import checks, has_effect
+from s2s_ad.core.callee import checks, has_effect, may_be_out_of_range
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.folding import length_of
@@ -49,7 +49,8 @@ def _without_dead(
         unread = line.kind == "assign" and (id(line), line.name) not in read
         if unread and not has_effect(line.statement):
             changed = True
-            if not tried and not checks(line.statement, fact):
+            runs = tried or checks(line.statement, fact) or may_be_out_of_range(line.statement)
+            if not runs:
                 continue
             line = replace(line, kind="effect", name="", expression=gast.Expr(line.expression))
         moves = [each for each in line.moves if (id(line), each[0]) in read]

@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import RULES, register
 from s2s_ad.core.rule import Operation, Rule
@@ -78,10 +78,25 @@ def _dims(full: dict[str, Any]) -> values.Shape | None:
 def _arange_shape(full: dict[str, Any]) -> values.Shape:
     bounds = [full[each] for each in ("start", "stop", "step")]
     if any(isinstance(each, Symbol) for each in bounds):
-        counted = bounds[1] is None and bounds[2] is None
-        return (dim_of(bounds[0]) if counted else values.fresh_dim(),)
+        start, stop = (0, bounds[0]) if bounds[1] is None else bounds[:2]
+        return (_between(start, stop) if bounds[2] is None else values.fresh_dim(),)
     numbers = [each for each in bounds if each is not None]
     return (len(np.arange(*numbers)),)
+
+
+def _between(start: Any, stop: Any) -> int | values.Dim:
+    """How many numbers there are from the one to below the other, one apart."""
+    if start == 0 and not isinstance(start, Symbol):
+        return dim_of(stop)
+    found = []
+    for each in (start, stop):
+        size = getattr(each.fact, "size", None) if isinstance(each, Symbol) else each
+        if isinstance(size, float) and size.is_integer():
+            size = int(size)
+        if not isinstance(size, int | sizes.Size):
+            return values.fresh_dim()
+        found.append(sizes.of(size))
+    return values.dim_of_size(found[1] - found[0])
 
 
 def _arange_dtype(full: dict[str, Any]) -> Any:

@@ -217,9 +217,6 @@ class Elementwise(Rule):
         fits = values.broadcasts(map(values.shape_of, operands))
         return not fits or not (self.flat or self.total or values.is_inexact(result))
 
-    def waits_for_lengths(self, operands: list) -> bool:
-        return values.broadcasts_by_running(map(values.shape_of, operands))
-
     def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
         if not self.may_raise(operands, result):
             return True

@@ -109,6 +109,38 @@ def check_bounds(
         axis += consumed(item)
 
 
+def required(builder: Builder, index: Any, shape: values.Shape | None) -> list[sizes.Size]:
+    """What is not below 0 where each number of an index is in range."""
+    found = None if shape is None else layout(index, shape)
+    needed, axis = [], 0
+    for item in () if found is None else found.items:
+        if is_integer(item) or (is_array(item) and not is_mask(item)):
+            count = values.size_of_dim(shape[axis])
+            low, high = _range_of(builder, item)
+            needed += [count - high - 1, count + low]
+        axis += consumed(item)
+    return [each for each in needed if not sizes.is_natural(each)]
+
+
+def _range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:
+    """The least and the greatest that a whole number may be, or one of an array of them."""
+    size = builder.size(item)
+    if size is not None:
+        return size, size
+    rule, operands, params = builder.definition(item) if isinstance(item, Symbol) else (None,) * 3
+    source = operands[0] if operands else None
+    if rule is not None and isinstance(source, Symbol) and (rule.view or rule.converts):
+        return _range_of(builder, source)
+    if rule is not None and rule.positions and source.ndim == 1:
+        return sizes.of(0), values.size_of_dim(source.shape[0]) - 1
+    counted = rule is not None and rule.function is np.arange and set(params) == {"start"}
+    stop = builder.size(params["start"]) if counted else None
+    if stop is not None:
+        return sizes.of(0), stop - 1
+    unknown = sizes.of(sizes.fresh(is_length=False))
+    return unknown, unknown
+
+
 def cover(indices: Sequence[Any], shape: values.Shape) -> bool:
     """Whether each element is in what one of the indices takes, as in x[:-1] and x[1:].
 

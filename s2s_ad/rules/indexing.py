@@ -25,6 +25,7 @@ from s2s_ad.core.dependence import (
 )
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import elements_in_zeros, is_zeros
 from s2s_ad.rules.elementwise import broadcast_source, one_number
@@ -44,6 +45,7 @@ from s2s_ad.rules.index_layout import (
     joined_index,
     layout,
     may_repeat,
+    required,
     selects,
 )
 from s2s_ad.rules.masks import Write, inside_mask, is_zero, restricted
@@ -75,6 +77,9 @@ class GetItem(Rule):
         found = None if x.shape is None else layout(index, x.shape)
         some = x.selects and (is_mask(index) or isinstance(index, slice) or selects(index))
         return values.Array(x.dtype, None if found is None else found.shape, some)
+
+    def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
+        return required(builder, params["index"], support.shape(operands[0]))
 
     def picks(self, known: list[bool]) -> bool:
         return True
@@ -233,6 +238,9 @@ class Update(Rule):
             return x
         several = isinstance(params["index"], slice) and isinstance(value, values.List)
         return values.List(values.join_items((x.item, value.item if several else value)))
+
+    def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
+        return required(builder, params["index"], support.shape(operands[0]))
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(args[0], list):

@@ -244,5 +244,5 @@ composite(np.nanvar, OF_MOMENT, _nanvar)
 for each in (np.all, np.any, np.argmax, np.argmin, np.max, np.mean, np.min, np.prod, np.std):
     METHODS[each.__name__] = each
 for each in (np.argmax, np.argmin, np.nanargmax, np.nanargmin):
-    RULES[each].locates = True
+    RULES[each].locates = RULES[each].positions = True
 METHODS |= {"ptp": np.ptp, "sum": np.sum, "var": np.var}

@@ -14,7 +14,15 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import captured_names, checks, has_effect, item_of, may_raise
+from s2s_ad.core.callee import (
+    captured_names,
+    checks,
+    has_effect,
+    item_of,
+    may_be_out_of_range,
+    may_raise,
+    required_by,
+)
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
@@ -73,6 +81,7 @@ class _Marks:
     def __init__(self) -> None:
         self.names: list[tuple[_Block, str]] = []  # needed, and not followed yet
         self.closed: list[_Use] = []  # regions without dead code, of which not all is needed yet
+        self.indexed: list[tuple[_Block, form.Op]] = []  # raises where an index is out of range
 
     def enter(self, program: Program, use: _Use | None) -> _Block:
         """A block that runs: its effects are needed, whatever is read of it."""
@@ -80,16 +89,22 @@ class _Marks:
         for statement in program.body:
             if has_effect(statement) or _decides(statement, program):
                 block.need_statement(statement)
+            elif isinstance(statement, form.Op) and required_by(statement):
+                self.indexed.append((block, statement))
         return block
 
     def spread(self) -> None:
         """Mark all that is needed by what is needed."""
-        while self.names or self.closed:
+        while self.names or self.closed or self.indexed:
             while self.names:
                 block, name = self.names.pop()
                 block.follow(name)
             if self.closed:
                 self.closed.pop().open()
+            elif self.indexed:
+                block, statement = self.indexed.pop()
+                if statement.target not in block.needed and may_be_out_of_range(statement):
+                    block.need_statement(statement)
 
 
 def _decides(statement: form.Statement, program: Program) -> bool:

@@ -23,6 +23,7 @@ from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.custom import custom_tangents
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
+from s2s_ad.transforms.trusted import positions
 from s2s_ad.transforms.without_saved import without_saved
 
 
@@ -80,7 +81,8 @@ class _Walk:
             if isinstance(rule, Callee | Region):
                 self._compound(statement, rule)
                 return
-            self.builder.replay(statement, self.atoms, self.program)
+            with self.builder.trusting(positions(statement, self.dots)):
+                self.builder.replay(statement, self.atoms, self.program)
         with self.builder.at(statement.origin, "tangent"):
             self._operation(statement)
 

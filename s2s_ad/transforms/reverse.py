@@ -31,6 +31,7 @@ from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknow
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
 from s2s_ad.transforms.reverse_loops import reverse_loop
+from s2s_ad.transforms.trusted import positions, trusted
 from s2s_ad.transforms.without_saved import without_saved
 
 #: how the adjoint of an operation with programs inside is written
@@ -160,12 +161,22 @@ class Reverse:
         for capture in self.program.captured():
             self.atoms[capture.name] = self.builder.import_name(self.program, capture.name)
         for statement in self.program.body:
-            with self.builder.at(statement.origin, "forward"):
+            trusts: list[int] = []
+            if isinstance(statement, form.Op) and statement.target in self.active:
+                statement, trusts = self._trusted(statement), positions(statement, self.active)
+            with self.builder.at(statement.origin, "forward"), self.builder.trusting(trusts):
                 self.builder.replay(statement, self.atoms, self.program)
             result = None if isinstance(statement, form.Effect) else self.atoms[statement.target]
             if isinstance(result, Symbol) and statement.target in self.active:
                 self._first.setdefault(result.name, statement)
         note_questioned(self.builder, map(self.atoms.get, questioned(self.program)))
+
+    def _trusted(self, statement: form.Op) -> form.Op:
+        region = region_of(statement)
+        if region is None:
+            return statement
+        flags = [getattr(each, "id", None) in self.active for each in statement.operands]
+        return statement.with_rule(trusted(region, tuple(flags)))
 
     def output(self, atom: gast.AST) -> Any:
         return self.builder.view(atom, self.atoms)

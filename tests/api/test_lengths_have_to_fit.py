@@ -126,7 +126,41 @@ def unread_in_a_loop(x):
     return total
 
 
-@pytest.mark.parametrize("f", [summed, spaced, of_masks, unread_in_a_loop])
+def stored_and_unread(x):
+    y = np.zeros(4)
+    y[: int(x[0])] = np.ones(2)
+    return np.sum(x)
+
+
+def stored_and_read(x):
+    y = x * 2
+    y[: int(x[0])] = np.ones(2)
+    return np.sum(y)
+
+
+def stored_part(x):
+    y = x * 2
+    y[:2] = np.ones(3)[: int(x[0])]
+    return y[2]
+
+
+def multiplied(x):
+    return np.sum(x) + np.sum(np.ones((4, int(x[0]))) @ np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        summed,
+        spaced,
+        of_masks,
+        unread_in_a_loop,
+        stored_and_unread,
+        stored_and_read,
+        stored_part,
+        multiplied,
+    ],
+)
 @pytest.mark.parametrize("transform", [each for each in TRANSFORMS if each != "both"])
 def test_lengths_that_values_decide_have_to_fit_too(f, transform):
     good, bad = np.array([2.0, 1.0, 0.5, 4.0]), np.array([3.0, 1.0, 2.0, 4.0])

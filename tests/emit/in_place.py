@@ -50,7 +50,7 @@ class InPlace:
             if "index" in params and len(args) == 2:
                 assert holds(base, params["index"], args[1]), f"{name} is not in memory"
             return base
-        self.check_changed(name, store, base)
+        self.check_changed(name, store, base, changed_part(store, base, params))
         if store.kind == "set":
             base[params["index"]] = args[1]
         elif store.kind == "add":
@@ -79,11 +79,11 @@ class InPlace:
             name = self.stores[name].base
         return name
 
-    def check_changed(self, name, store, base):
+    def check_changed(self, name, store, base, part):
         for frame, read in self.frames:
             for each in read & frame.keys() - self.gone:
                 value = frame[each]
-                if shares(value, base):
+                if shares(value, part):
                     said = f"{name} changes {each} and does not say so"
                     assert self.variable(each) in store.changed, said
                     if isinstance(base, list) and value is base:
@@ -138,6 +138,16 @@ def holds(base, index, value):
         return base[index] is value
     part = base[index]
     return np.array_equal(part, value, equal_nan=True) and np.shares_memory(part, value)
+
+
+def changed_part(store, base, params):
+    """The elements that a store writes, where they are a view of the array; else all of it."""
+    if store.kind not in ("set", "add") or not isinstance(base, np.ndarray):
+        return base
+    index = params["index"] if isinstance(params["index"], tuple) else (params["index"],)
+    is_whole = any(each is Ellipsis for each in index)
+    part = base[index if is_whole else (*index, ...)]  # an element is a view without axes
+    return part if np.shares_memory(part, base) else base
 
 
 def shares(value, base):

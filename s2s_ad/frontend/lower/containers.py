@@ -237,5 +237,6 @@ def count_now(value: Any) -> int:
 
 
 def rows(lowering: Lowering, value: Symbol, count: int) -> list[Any]:
-    """The first rows of an array, which are views of it."""
-    return [lowering.call(operator.getitem, value, i) for i in range(count)]
+    """The first rows of an array that has so many, which are views of it."""
+    with lowering.builder.trusting([0]):
+        return [lowering.call(operator.getitem, value, i) for i in range(count)]

@@ -113,10 +113,11 @@ def length(lowering: Lowering, value: Symbol) -> Any:
 
 
 def item(lowering: Lowering, value: Any, index: Any) -> Any:
-    """A row of an array, or an item of a list whose length is not known."""
+    """A row of an array, or an item of a list whose length is not known; there is one."""
     if isinstance(value, Box):
         return growing.item(lowering, value, index)
-    return lowering.call(operator.getitem, value, index)
+    with lowering.builder.trusting([0]):
+        return lowering.call(operator.getitem, value, index)
 
 
 def _of_range(lowering: Lowering, value: range | Range) -> Items:

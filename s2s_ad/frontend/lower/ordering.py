@@ -178,8 +178,9 @@ def _in_order(
     order = _order(keys, backwards)
 
     def gathered(column: Symbol) -> Symbol:
-        array = call(operator.getitem, (call(np.array, (column,), {}), order), {})
-        return _items(array, column)
+        whole = call(np.array, (column,), {})
+        with lowering.builder.trusting([0]):
+            return _items(call(operator.getitem, (whole, order), {}), column)
 
     made = Box(lowering.memory, growing.each_column(gathered, whole.content), list)
     lowering.memory.share_items(made, whole)

@@ -344,7 +344,8 @@ def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> T
 
     def item(index: int | slice) -> Any:
         if is_array:
-            return lowering.call(operator.getitem, value, index)
+            with lowering.builder.trusting([0]):
+                return lowering.call(operator.getitem, value, index)
         return growing.item(lowering, value, index)
 
     if not stars:

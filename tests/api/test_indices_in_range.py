@@ -1,0 +1,151 @@
+"""Where Python raises because an index is out of range, so does every transform: also where the
+derivative does not need the element."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from api.test_lengths_have_to_fit import TRANSFORMS
+from s2s_ad import grad, jit, value_and_grad
+
+CAPTURED = np.array([1.0, 2.0, 3.0])
+
+
+def picked(x, c):
+    return np.sum(x) + c[int(x[0])]
+
+
+def unread(x, c):
+    c[int(x[0])]
+    return np.sum(x)
+
+
+def one_of_many(x, c):
+    return np.sum(x) + CAPTURED[int(x[0])] * 2
+
+
+def picked_by_order(x, c):
+    order = np.argsort(-x)
+    return np.sum(x) + c[order[0] + int(x[0])]
+
+
+def several(x, c):
+    return np.sum(x) + np.sum(c[np.array([0, 1]) + int(x[0])])
+
+
+def stored(x, c):
+    y = np.zeros(3)
+    y[int(x[0])] = 1.0
+    return np.sum(x) + np.sum(y)
+
+
+def in_a_loop(x, c):
+    total = 0.0
+    for i in range(int(x[0]) + 1):
+        total += x[0] ** 2 + c[i]
+    return total
+
+
+def looked_up(c, x):
+    return 2.0 * c[int(x)]
+
+
+def in_a_helper(x, c):
+    return np.sum(x) + looked_up(c, x[0])
+
+
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize("transform", [each for each in TRANSFORMS if each != "both"])
+@pytest.mark.parametrize(
+    "f",
+    [picked, unread, one_of_many, picked_by_order, several, stored, in_a_loop, in_a_helper],
+)
+def test_an_index_that_values_decide(f, transform):
+    transformed = TRANSFORMS[transform](f)
+    good, bad, c = np.array([1.0, 0.5]), np.array([3.0, 0.5]), np.arange(3.0)
+    f(good, c)
+    transformed(good, c)
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            f(bad, c)
+        with pytest.raises(IndexError):
+            transformed(bad, c)
+
+
+def added_up(x, c):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] ** 2 + c[i]
+    return total
+
+
+def of_neighbours(x, c):
+    total = 0.0
+    for i in range(1, len(x)):
+        total += x[i] * x[i - 1] + c[i - 1]
+    return total
+
+
+def from_the_end(x, c):
+    return np.sum(x) + c[-len(x)]
+
+
+def the_sixth(x, c):
+    return np.sum(x) + c[5]
+
+
+@pytest.mark.parametrize("f, least", [(added_up, 3), (of_neighbours, 2), (from_the_end, 3)])
+def test_an_index_that_lengths_decide(f, least):
+    x, derived = np.array([1.0, 2.0, 3.0]), grad(f)
+    wanted = {added_up: 2 * x, of_neighbours: [2.0, 4.0, 2.0], from_the_end: np.ones(3)}[f]
+    for length in (least, least - 1, least + 1, least - 1):
+        c = np.ones(length)
+        if length < least:
+            with pytest.raises(IndexError):
+                f(x, c)
+            with pytest.raises(IndexError):
+                derived(x, c)
+        else:
+            np.testing.assert_allclose(derived(x, c), wanted)
+
+
+def test_a_number_as_an_index():
+    np.testing.assert_array_equal(grad(the_sixth)(np.ones(2), np.ones(6)), np.ones(2))
+    with pytest.raises(IndexError):
+        grad(the_sixth)(np.ones(2), np.ones(5))
+
+
+def where_there_is_one(x, c):
+    total = 0.0
+    for i in range(len(x)):
+        if i < len(c):
+            total += x[i] + c[i]
+        else:
+            total += 3 * x[i]
+    return total
+
+
+def test_only_what_runs_has_to_be_in_range():
+    x = np.ones(3)
+    for length, wanted in ((1, [1, 3, 3]), (3, [1, 1, 1]), (0, [3, 3, 3])):
+        np.testing.assert_array_equal(grad(where_there_is_one)(x, np.ones(length)), wanted)
+
+
+def test_elements_that_lengths_prove_are_not_read_for_that():
+    text = grad(added_up).source(np.ones(3), np.ones(3))
+    assert "c[i]" not in text
+    assert "# for arguments with len(c) >= len(x)" in text
+
+
+def labelled(x, label):
+    return np.log(np.sum(np.exp(x))) - x[label]
+
+
+def test_the_adjoint_of_an_element_raises_by_itself():
+    """Its value is not read once more, and no function is called for it."""
+    x = np.array([0.3, -0.2])
+    assert grad(labelled).source(x, 1).count("[label]") == 1
+    for derived in (grad(labelled), value_and_grad(labelled), jit(labelled)):
+        with pytest.raises(IndexError):
+            derived(x, 2)
