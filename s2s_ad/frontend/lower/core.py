@@ -34,6 +34,7 @@ from s2s_ad.frontend.lower.exits import (
     structured,
 )
 from s2s_ad.frontend.lower.heap import Memory, settled
+from s2s_ad.frontend.lower.lifting import free_values
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
 from s2s_ad.frontend.lower.optional import (
@@ -417,7 +418,11 @@ class Lowering:
         """The value of a call of a function of the function that is lowered."""
         if self._calls_itself(frame.source):
             return self._enter_kept(frame, arguments)
-        return self.enter_frame(frame, arguments)
+        free = free_values(frame) if keeps_name(frame.source) and not frame.is_own else None
+        given = arguments if free is None else arguments | free
+        if free is None or call_key(self, frame.owner, given)[1] is None:
+            return self.enter_frame(frame, arguments)
+        return self._enter_kept(frame, given)
 
     def _calls_itself(self, source: Source) -> bool:
         """Whether a named function calls itself, directly or, as was found out, through others."""

@@ -8,7 +8,7 @@ the same kind finds that program and lowers nothing.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from s2s_ad.diagnostics import S2SError
 from s2s_ad.frontend.called import name_of_method, name_of_special
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
+from s2s_ad.frontend.lower.lifting import free_values
 from s2s_ad.frontend.lower.optional import Missing
 from s2s_ad.frontend.lower.outside import held_outside
 from s2s_ad.frontend.lower.poisons import is_unreadable
@@ -291,7 +292,7 @@ def leaves_of(arguments: dict[str, Any]) -> list[Symbol]:
 def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tuple[Any, Any]:
     """(what all calls of the same form have in common, what tells this call apart).
 
-    Both are None where that cannot be said.
+    Both are None where that cannot be said, the second where it is not known what is read around.
     """
     order: dict[str, int] = {}
     exact = function in lowering.exact
@@ -316,16 +317,64 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
             elif isinstance(leaf, Captured):
                 family.append((name, path, id(leaf.value)))
                 continue
-            elif hasattr(leaf, "new_frame"):  # a function of the function around
+            elif _is_function(leaf):
                 family.append((name, path, leaf))
                 continue
             else:
                 return None, None
             family.append((name, path))
         family.append((name, _structure(value)))
-    family += held_outside(lowering)  # which the function may read
+    state = _read_around(
+        [leaf for value in arguments.values() for leaf in tree.leaves(opened(value))]
+    )
+    if state is None:
+        return None, None
+    family += [*state, *held_outside(lowering)]  # which the function may read
     common = tuple(family)
     return common, (common, tuple(details), values.canonical(facts))
+
+
+def _read_around(given: Iterable[Any]) -> list[tuple] | None:
+    """What functions among some values, and those that these may call, read around them.
+
+    None where that cannot be said.
+    """
+    waiting: list[Any] = [each for each in given if _is_function(each)]
+    found: list[tuple] = []
+    seen = set(waiting)
+    while waiting:
+        function = waiting.pop()
+        free = free_values(function.new_frame())
+        if free is None:
+            return None
+        for name, value in free.items():
+            value = opened(value)
+            found.append((function, name, _structure(value)))
+            for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
+                what = _what_it_is(leaf)
+                if what is None:
+                    return None
+                found.append((function, name, path, what))
+                if _is_function(leaf) and leaf not in seen:
+                    seen.add(leaf)
+                    waiting.append(leaf)
+    return found
+
+
+def _what_it_is(leaf: Any) -> tuple | None:
+    """What tells a value apart from others."""
+    if isinstance(leaf, Symbol):
+        return Symbol, leaf.name
+    if is_value(leaf):
+        return type(leaf), repr(leaf)
+    if isinstance(leaf, Captured):
+        return Captured, id(leaf.value)
+    return (type(leaf), leaf) if isinstance(leaf, STATIC) or _is_function(leaf) else None
+
+
+def _is_function(leaf: Any) -> bool:
+    """Whether it is a function of the function around."""
+    return not isinstance(leaf, Symbol | Captured) and hasattr(leaf, "new_frame")
 
 
 def _structure(value: Any) -> Any:
