@@ -6,7 +6,7 @@ if they were `TYPICAL`.
 
 from __future__ import annotations
 
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.tree import Tree
 from s2s_ad.storage.cut import Value
@@ -26,8 +26,14 @@ def size(fact: values.AbstractValue) -> int:
     shape = values.shape_of(fact)
     count = 1
     for dim in (TYPICAL,) if shape is None else shape:
-        count *= dim if isinstance(dim, int) else TYPICAL
+        count *= dim if isinstance(dim, int) else _typical(dim)
     return count
+
+
+def _typical(dim: values.Dim) -> int:
+    """A length that is not known; a part up to an index is half of that, as in a triangle."""
+    depends = any(not atom.is_length for atom in sizes.atoms_of(dim.size))
+    return TYPICAL // 2 if depends else TYPICAL
 
 
 def cost_of_keeping(fact: values.AbstractValue) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from programs.interpreter import interpret
-from s2s_ad import runtime
+from s2s_ad import grad, runtime
 from s2s_ad.core import values
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, region_of
@@ -302,3 +302,24 @@ def test_a_value_is_kept_where_it_is_nearest_to_its_use():
 def test_no_pass():
     made = program([SCALAR, SCALAR, INTEGER], logistic)
     assert interpret(gradient_of(made), (3.1, 0.4, 0)) == [0.0, 1.0]
+
+
+def growing_part(r):
+    """Each pass reads and changes what the passes before have filled."""
+    y = np.empty_like(r)
+    y[0] = r[0]
+    for k in range(1, len(r)):
+        last = r[k] * np.sum(y[:k] * y[:k])
+        y[:k] += last * np.sin(y[:k])
+        y[k] = last
+    return np.sum(y)
+
+
+def test_of_an_array_of_which_a_part_is_read_the_part_is_kept():
+    r = np.array([0.3, -0.2, 0.5, 0.4])
+    text = grad(growing_part).source(r)
+    assert "y[:k].copy()" in text
+    assert "y.copy()" not in text
+    steps = 1e-6 * np.eye(4)
+    expected = [(growing_part(r + h) - growing_part(r - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(grad(growing_part)(r), expected, rtol=1e-6)
