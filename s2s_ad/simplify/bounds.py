@@ -39,6 +39,7 @@ def ask_operands(program: Program) -> Program:
     if not asked:
         return program
     counts = liveness.counts(program.body, program.outputs())
+    counts.subtract(name for each in program.body if _asks_length(each) for name in each.reads)
     for name, (_, view) in asked.items():
         read = view if view and counts[view.target] == 1 else made[name]
         counts[read.operands[0].id] -= 1
@@ -63,6 +64,11 @@ def ask_operands(program: Program) -> Program:
         return [taken, statement.with_call(statement.rule, [form.name(part), bound])]
 
     return rewritten(program, change, facts)
+
+
+def _asks_length(statement: form.Statement) -> bool:
+    """Whether it needs no value: lengths are read off the inputs in the end."""
+    return isinstance(statement, form.Op) and statement.rule.length
 
 
 def _asked(
