@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, register
 from s2s_ad.core.rule import Operation
@@ -86,7 +86,8 @@ class Diagonal(Structural):
         rank = len(x.shape)
         axes = support.normal_axes((params.get("axis1", 0), params.get("axis2", 1)), rank)
         rest = tuple(dim for i, dim in enumerate(x.shape) if i not in axes)
-        square = params.get("offset", 0) == 0 and x.shape[axes[0]] == x.shape[axes[1]]
+        lengths = [values.size_of_dim(x.shape[axis]) for axis in axes]
+        square = params.get("offset", 0) == 0 and sizes.equals(*lengths)
         return values.with_shape(x, (*rest, x.shape[axes[0]] if square else values.fresh_dim()))
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:

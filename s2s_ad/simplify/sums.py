@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.indices import are_apart, index_kind, index_text
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
@@ -163,7 +165,8 @@ def _in_order(
 def set_sums(program: Program) -> Program:
     """Elements that are set to zero and then added to are set to what is added.
 
-    So is the first sum into zeros that were made for nothing else, where no element is named twice.
+    So is the first sum into zeros that were made for nothing else, where no element is named twice;
+    along a diagonal it is `np.diag`.
 
     Example:
         >>> import numpy as np
@@ -182,9 +185,11 @@ def set_sums(program: Program) -> Program:
             return (a.2, zeros.2)
     """
     counts = liveness.counts(program.body, program.outputs())
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     cleared: dict[str, form.Statement] = {}
     untouched: dict[str, list[gast.AST]] = {}  # zeros -> the indices of what is none any more
-    body = []
+    unread: set[str | None] = set()
+    body: list[form.Statement] = []
     for statement in program.body:
         if clears(program, statement):
             cleared[statement.target] = statement
@@ -194,6 +199,9 @@ def set_sums(program: Program) -> Program:
         if zeros is not None and _same_elements(program, zeros, statement):
             statement = _as_store(statement, zeros.operands[0])
             body.remove(zeros)
+        elif single and untouched.get(base) == [] and _is_diagonal(program, statement, made):
+            unread |= {base, *form.reads(statement.parameters["index"])}
+            statement = statement.with_call(np.diag, [statement.operands[1]], {})
         elif single and base in untouched:
             index = statement.parameters["index"]
             untouched[statement.target] = [*untouched[base], index]
@@ -202,6 +210,9 @@ def set_sums(program: Program) -> Program:
         elif _makes_zeros(statement):
             untouched[statement.target] = []
         body.append(statement)
+    if unread:
+        unread -= liveness.counts(body, program.outputs()).keys()
+        body = [x for x in body if isinstance(x, form.Effect) or x.target not in unread]
     return program.with_(body=tuple(body))
 
 
@@ -214,6 +225,22 @@ def _as_store(statement: form.Statement, array: gast.AST) -> form.Statement:
 def _makes_zeros(statement: form.Statement) -> bool:
     """Whether it makes zeros that hold an adjoint; the user's own are summed as he wrote it."""
     return statement.phase == "backward" and statement.rule.zeros
+
+
+def _is_diagonal(program: Program, statement: form.Op, made: Mapping[str, form.Op]) -> bool:
+    """Whether a vector is added to the diagonal of a square matrix: at (i, i), each i once."""
+    index, (matrix, vector) = statement.parameters["index"], map(program.fact, statement.operands)
+    names = [getattr(each, "id", "") for each in getattr(index, "elts", ())]
+    places = made.get(names[0]) if len(names) == 2 and names[0] == names[1] else None
+    if places is None or places.function is not np.arange or {*places.parameters} != {"start"}:
+        return False
+    shapes = values.shape_of(matrix) or (), values.shape_of(vector) or ()
+    if len(shapes[0]) != 2 or len(shapes[1]) != 1:
+        return False
+    lengths = *shapes[0], *(values.shape_of(program.facts[names[0]]) or ())
+    length = values.size_of_dim(shapes[1][0])
+    same = all(sizes.equals(values.size_of_dim(each), length) for each in lengths)
+    return same and values.is_dtype(values.strong_dtype(vector), values.strong_dtype(matrix))
 
 
 def _touches_zeros(program: Program, statement: form.Statement, others: list[gast.AST]) -> bool:
