@@ -32,14 +32,13 @@ UNSAID = ("einsum", "contract")
 
 WORDS = {
     gast.Add: "total",
-    gast.BinOp: "value",
     gast.Compare: "mask",
     gast.Div: "ratio",
     gast.MatMult: "product",
     gast.Mult: "product",
     gast.Pow: "power",
     gast.Sub: "difference",
-    gast.UnaryOp: "negated",
+    gast.USub: "negated",
 }
 
 
@@ -401,7 +400,7 @@ class Naming:
 def _plain_word(expression: gast.AST) -> str:
     """The name of an operation."""
     if not isinstance(expression, gast.Call):
-        return WORDS.get(type(expression), "value")
+        return WORDS.get(type(getattr(expression, "op", expression)), "value")
     function = expression.func
     label = getattr(function, "attr", getattr(function, "id", ""))
     return label if label.isidentifier() and label not in UNSAID else "product"
