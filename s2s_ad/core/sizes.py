@@ -134,8 +134,8 @@ def of(value: Size | Factor | int) -> Size:
     if isinstance(value, Size):
         return value
     if hasattr(value, "__index__"):  # of Python's, or of NumPy's
-        return Size(frozenset(), int(value))
-    return Size(frozenset([(value, 1)]))
+        return Size(frozenset(), int(value))  # type: ignore[arg-type]
+    return Size(frozenset([(value, 1)]))  # type: ignore[list-item]
 
 
 def fresh(

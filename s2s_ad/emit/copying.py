@@ -18,7 +18,7 @@ from s2s_ad.analysis.liveness import Contents
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED
-from s2s_ad.core.program import CopyReason, Program
+from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import Path
 from s2s_ad.emit.updates import Update
 
@@ -240,8 +240,10 @@ class CopyPlan:
         """Whether what is updated bears the name of the result."""
         update = self.updates[site]
         hints = update.program.hints
-        result, base = (hints.get(each) for each in (update.statement.target, update.base))
-        return bool(result and base and result.text) and result.text == base.text
+        result, base = (
+            hints.get(each, TEMPORARY) for each in (update.statement.target, update.base)
+        )
+        return bool(result.text) and result.text == base.text
 
     def _reason(self, site: Site, cell: int) -> CopyReason:
         """Why an update must not change what it changes: this cell may be the same memory."""

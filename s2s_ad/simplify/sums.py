@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from typing import Any
 
 import gast
 import numpy as np
@@ -199,7 +200,7 @@ def set_sums(program: Program) -> Program:
         if zeros is not None and _same_elements(program, zeros, statement):
             statement = _as_store(statement, zeros.operands[0])
             body.remove(zeros)
-        elif single and untouched.get(base) == [] and _is_diagonal(program, statement, made):
+        elif single and untouched.get(base or "") == [] and _is_diagonal(program, statement, made):
             unread |= {base, *form.reads(statement.parameters["index"])}
             statement = statement.with_call(np.diag, [statement.operands[1]], {})
         elif single and base in untouched:
@@ -227,7 +228,7 @@ def _makes_zeros(statement: form.Statement) -> bool:
     return statement.phase == "backward" and statement.rule.zeros
 
 
-def _is_diagonal(program: Program, statement: form.Op, made: Mapping[str, form.Op]) -> bool:
+def _is_diagonal(program: Program, statement: Any, made: Mapping[str, form.Op]) -> bool:
     """Whether a vector is added to the diagonal of a square matrix: at (i, i), each i once."""
     index, (matrix, vector) = statement.parameters["index"], map(program.fact, statement.operands)
     names = [getattr(each, "id", "") for each in getattr(index, "elts", ())]

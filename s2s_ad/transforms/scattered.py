@@ -153,7 +153,7 @@ def _counts(index: Any, array: values.Array) -> list[Size] | None:
     items = index if isinstance(index, tuple) else (index,)
     if not all(isinstance(each, slice) or _is_number(each) for each in items):
         return None
-    taken = rule_of(operator.getitem).infer([array], {"index": index})
+    taken: Any = rule_of(operator.getitem).infer([array], {"index": index})
     lengths = iter(_lengths(taken))
     counts = [next(lengths) if isinstance(each, slice) else sizes.of(1) for each in items]
     return [*counts, *lengths]
