@@ -109,6 +109,13 @@ class Saving:
         replaced = loop.like(blocks, loop.carried + len(more))
         return self._replace(replaced, made, lists, counts)
 
+    def _start_of(self, fact: values.AbstractValue) -> Any:
+        """What stands for the value of the last pass where there is none: nobody reads it then,
+        but a list is handed on as any list is."""
+        if isinstance(fact, values.List):
+            return self.builder.call(runtime.list_of, (), {})
+        return UNDEFINED
+
     def _first_half(self, writer: Builder, made: Pass, lists: Mapping[str, Symbol]) -> list:
         """The forward half, each value saved as soon as it is there; the lists after a pass."""
         after = {}
@@ -141,7 +148,7 @@ class Saving:
         with outer.instead_of(self.result):
             starts = [self.builder.call(runtime.list_of, (), {}) for _ in lists]
             starts += [0] if counts else []
-            starts += [UNDEFINED for _ in made.lasting]
+            starts += [self._start_of(made.joint.facts[name]) for name in made.lasting]
             operands = [*parts.bounds, *parts.carried, *starts, *parts.fixed]
             outer.define(self.result.name, loop, operands)
             hints = [loop.body.hints[each.name] for each in lists.values()]

@@ -372,3 +372,25 @@ def test_nothing_is_written_behind_a_raise():
     at = next(i for i, line in enumerate(lines) if " from error" in line)
     deeper = [len(each) - len(each.lstrip()) for each in lines[at : at + 2]]
     assert deeper[1] < deeper[0]
+
+
+class Length:
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return f"{self.value:g} m"
+
+
+def logged_by_repr(x):
+    longest = Length(x) if x > 1.0 else Length(2.0 * x)
+    logger.warning("longest %r of %s", longest, Length(x))
+    return longest.value**2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_objects_in_a_log_say_what_they_are(mode, capsys, caplog):
+    for x in (2.0, 0.5):
+        expected = seen(lambda: logged_by_repr(x), capsys, caplog)
+        found = seen(lambda: MODES[mode](logged_by_repr, x), capsys, caplog)
+        assert expected[2][0] in found[2]

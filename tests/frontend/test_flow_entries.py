@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from frontend.every_mode import assert_as_a_whole
 from s2s_ad import S2SError, grad, jit
 from s2s_ad.check import central_differences
 
@@ -149,14 +150,63 @@ def test_the_number_of_entries_is_known_when_the_code_runs():
         np.testing.assert_allclose(grad(function)(xs), central_differences(function, [xs])[0])
 
 
-@pytest.mark.parametrize("of_all", [values, keys])
-def test_what_needs_all_entries_and_their_order_is_refused(of_all):
-    def function(xs):
-        d = {"b": xs[0]}
-        for x in xs:
-            if x > 0:
-                d["a"] = x
-        return of_all(d)
+def in_their_order(x):
+    paths = {}
+    if x > 0.5:
+        paths["near"] = (x, 2.0 * x)
+    if x < 1.0:
+        paths["far away"] = (x * x, 0.3)
+    paths["always"] = (1.0, x)
+    word, parts = min(paths.items(), key=lambda entry: sum(entry[1]))
+    total = sum(parts) + len(word)
+    for place, (name, (first, _)) in enumerate(paths.items()):
+        total += first * (2.0 if name == "far away" else 1.0) * place
+    for name in paths:
+        total += 0.5 * paths[name][1]
+    return total
 
-    with pytest.raises(S2SError, match="which entries a dict has, where 'a' may be missing"):
+
+def filtered(x):
+    found = {}
+    for name, level in (("cold", 1.0), ("ok", 2.0), ("hot", 3.0)):
+        if level - x <= 0.0:
+            continue
+        found[name] = level - x
+    best = max(found, key=found.get)
+    return found[best] + 2.0 * sum(found.values()) ** 2 + 0.1 * len(found) * x
+
+
+@pytest.mark.parametrize("f", [in_their_order, filtered])
+@pytest.mark.parametrize("x", [0.3, 0.7, 1.3])
+def test_entries_that_may_be_missing_are_read_in_their_order(f, x):
+    assert_as_a_whole(f, x)
+
+
+def as_data_come(xs):
+    d = {}
+    for x in xs:
+        d["b" if x > 0 else "a"] = x
+    return d
+
+
+def put_in_front_or_behind(xs):
+    d = {}
+    if xs[0] > 0:
+        d["b"] = xs[0]
+    d["a"] = xs[1]
+    d["b"] = xs[2]
+    return d
+
+
+def in_two_orders(xs):
+    return {"a": xs[0], "b": xs[1]} if xs[0] > 0 else {"b": xs[0], "a": xs[1]}
+
+
+@pytest.mark.parametrize("of_all", [values, keys])
+@pytest.mark.parametrize("made", [as_data_come, put_in_front_or_behind, in_two_orders])
+def test_entries_whose_order_data_decide_are_refused(of_all, made):
+    def function(xs):
+        return of_all(made(xs))
+
+    with pytest.raises(S2SError, match="which entries a dict has"):
         grad(function)(XS)

@@ -92,6 +92,20 @@ def made_a_list(x):
     return found[0] + found[1] * found[2]
 
 
+def texts_of_two_lengths(x):
+    names = []
+    if x > 0.5:
+        names.append("one")
+    if x > 1.0:
+        names.append("second")
+    return x * len(names) + (x if "second" in names else 0.0) + sum(len(each) for each in names)
+
+
+def lists_of_two_lengths(x):
+    rows = [[x, 1.0]] if x > 1.0 else [[x, 1.0], [2.0]]
+    return sum(sum(row) for row in rows)
+
+
 CASES = [
     (wall, (1.3,)),
     (labelled_rows, (1.3, 4)),
@@ -100,6 +114,7 @@ CASES = [
 ]
 CASES += [(counted, (1.3, 5)), (counted_of_few, (1.3,)), (counted_of_few, (0.3,))]
 CASES += [(f, (x,)) for f in (list_or_tuple, of_two_lengths, made_a_list) for x in (1.3, 0.4)]
+CASES += [(f, (x,)) for f in (texts_of_two_lengths, lists_of_two_lengths) for x in (1.3, 0.7, 0.3)]
 
 
 @pytest.mark.parametrize("f, args", CASES, ids=[f"{f.__name__}-{args[0]}" for f, args in CASES])

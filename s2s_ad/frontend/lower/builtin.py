@@ -33,6 +33,7 @@ from s2s_ad.frontend.lower.containers import (
 )
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import entries_there, has_entry, may_lack_entries
+from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
@@ -224,16 +225,22 @@ def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 
 @evaluates(dict.keys)
 def dict_keys(lowering: Lowering, value: Tree) -> Any:
+    if may_lack_entries(value):
+        return in_turn(lowering, value, lambda key, _: of_key(key))
     return sequence(list, [*map(of_key, value.keys)])
 
 
 @evaluates(dict.values)
 def dict_values(lowering: Lowering, value: Tree) -> Any:
+    if may_lack_entries(value):
+        return in_turn(lowering, value, lambda _, item: item)
     return deferred(lambda i: value.items[i], lambda: len(value.items))
 
 
 @evaluates(dict.items)
 def dict_items(lowering: Lowering, value: Tree) -> Any:
+    if may_lack_entries(value):
+        return in_turn(lowering, value, lambda key, item: sequence(tuple, [of_key(key), item]))
     return deferred(
         lambda i: sequence(tuple, [of_key(value.keys[i]), value.items[i]]), lambda: len(value.keys)
     )

@@ -14,6 +14,8 @@ from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.classes import has_items_alone, is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.entries import may_lack_entries
+from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.heap import Box
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
@@ -167,6 +169,8 @@ def opened(lowering: Lowering, value: Any) -> Any:
         if is_picked(found):
             raise one_of_several(found, "of several lengths, whose items are needed")
         return found
+    if may_lack_entries(value):
+        return in_turn(lowering, value, lambda key, _: of_key(key))
     if isinstance(value, enum.EnumMeta):
         members = [lowering.captures.held(each, value.__name__) for each in value]
         return sequence(tuple, members)
@@ -202,7 +206,7 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         raise texts_differ("what is iterated over")
     if is_iterator(value):
         return known_items(lowering, HANDLERS[Iterator](lowering, value))
-    if isinstance(value, Box) and value.is_dynamic:
+    if (isinstance(value, Box) and value.is_dynamic) or may_lack_entries(value):
         return None
     if isinstance(value, Items | Deferred):
         return value.known()

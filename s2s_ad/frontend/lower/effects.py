@@ -6,7 +6,7 @@ import logging
 import operator
 import re
 import types
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gast
@@ -267,6 +267,7 @@ class Acts(Exception):
 #: expressions that may be evaluated before the statement in which they stand
 EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.FormattedValue, gast.IfExp, gast.ListComp)
 EVALUATED += (gast.Attribute, gast.NamedExpr, gast.Subscript)
+AS_IT_IS = -1  # of a field of an f-string: what `str` makes of it
 #: the fields of a message that is logged
 FIELDS = re.compile(r"%[^a-zA-Z%]*[a-zA-Z%]")
 #: what evaluates some of its parts on some paths only
@@ -383,7 +384,7 @@ def _rebuilt(
     if isinstance(node, gast.Call):
         shown = _shown_as_text(lowering, node, bound)
         args = [
-            _as_printed(lowering, each, bound) if place in shown else each
+            _as_printed(lowering, each, bound, shown[place]) if place in shown else each
             for place, each in enumerate(node.args)
         ]
         node = gast.Call(node.func, args, node.keywords)
@@ -396,26 +397,32 @@ def _rebuilt(
     return made if fold is None else fold(made)
 
 
-def _shown_as_text(lowering: Lowering, node: gast.Call, bound: Mapping[str, str]) -> Container[int]:
-    """The arguments of which the call shows what `str` makes of them: those of a print, and what
-    is logged with `%s`."""
+def _shown_as_text(
+    lowering: Lowering, node: gast.Call, bound: Mapping[str, str]
+) -> Mapping[int, int]:
+    """The arguments of which the call shows what `str` or `repr` makes of them: those of a print,
+    and what is logged with `%s` or `%r`."""
     if unwrap(_read(lowering, node.func, bound)) is print:
-        return range(len(node.args))
+        return dict.fromkeys(range(len(node.args)), AS_IT_IS)
     if not node.args or not _acts(lowering, node):
-        return ()
+        return {}
     message = getattr(node.args[0], "value", None)
     if not isinstance(message, str):
-        return ()
+        return {}
     fields = [each for each in FIELDS.findall(message) if each != "%%"]
-    return [1 + place for place, each in enumerate(fields) if each.endswith("s")]
+    plain = {"s": AS_IT_IS, "r": ord("r")}
+    places = enumerate(fields, start=1)
+    return {place: plain[each[-1]] for place, each in places if each[-1] in plain}
 
 
-def _as_printed(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
+def _as_printed(
+    lowering: Lowering, node: gast.AST, bound: Mapping[str, str], conversion: int
+) -> gast.AST:
     """What print shows: of an object of the user's its text."""
     value = _read(lowering, node, bound)
     if class_of(value) is None and not is_picked(value):
         return node
-    return gast.copy_location(gast.JoinedStr([gast.FormattedValue(node, -1, None)]), node)
+    return gast.copy_location(gast.JoinedStr([gast.FormattedValue(node, conversion, None)]), node)
 
 
 def _expressed(lowering: Lowering, value: Any) -> gast.AST:

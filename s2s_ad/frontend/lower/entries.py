@@ -6,7 +6,17 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core.tree import Tree
-from s2s_ad.frontend.lower.optional import MISSING, entry_in, is_optional, is_partial, is_uncertain
+from s2s_ad.frontend.lower.optional import (
+    MISSING,
+    Partial,
+    entry_in,
+    is_optional,
+    is_ordered,
+    is_partial,
+    is_uncertain,
+    partial_of,
+    whole,
+)
 from s2s_ad.frontend.lower.references import Box
 
 if TYPE_CHECKING:
@@ -54,9 +64,12 @@ def there_for_sure(lowering: Lowering, found: Any, error: Exception) -> Any:
 
 def put_entry(lowering: Lowering, box: Box, key: Any, item: Any) -> None:
     """Let a dict or an object have an entry."""
-    content = _content(box)
-    entries = dict(zip(content.keys, content.items, strict=True)) | {key: item}
-    _change(lowering, box, entries)
+    content, found = _content(box), held(lowering, box, key)
+    entries = dict(zip(content.keys, content.items, strict=True))
+    if found is MISSING:
+        entries.pop(key, None)  # it is the last one now
+    ordered = is_ordered(content) and not (may_lack(found) and key != content.keys[-1])
+    _change(lowering, box, entries | {key: item}, ordered)
 
 
 def drop_entry(lowering: Lowering, box: Box, key: Any, error: Exception) -> Any:
@@ -65,12 +78,14 @@ def drop_entry(lowering: Lowering, box: Box, key: Any, error: Exception) -> Any:
     content = _content(box)
     entries = dict(zip(content.keys, content.items, strict=True))
     del entries[key]
-    _change(lowering, box, entries)
+    _change(lowering, box, entries, is_ordered(content))
     return dropped
 
 
-def _change(lowering: Lowering, box: Box, entries: dict) -> None:
+def _change(lowering: Lowering, box: Box, entries: dict, ordered: bool) -> None:
     kind = _content(box).kind
+    if issubclass(kind, Partial):
+        kind = partial_of(whole(kind), ordered)
     lowering.memory.change(box, Tree(kind, tuple(entries), tuple(entries.values())))
 
 

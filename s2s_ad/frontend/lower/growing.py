@@ -63,7 +63,7 @@ def as_value(lowering: Lowering, value: Any) -> Any:
 
 def list_value(lowering: Lowering, value: Tree) -> Any:
     """A list of known length as one value of Core, or as one for each part of its items."""
-    if value.items and all(isinstance(contents(each), Tree) for each in value.items):
+    if value.items and all(map(rows.is_row, value.items)):
         return _list_of_rows(lowering, value)
     items = tuple(as_value(lowering, each) for each in value.items)
     return lowering.builder.call(runtime.list_of, items, {})

@@ -36,11 +36,10 @@ from s2s_ad.frontend.lower.optional import (
     MISSING,
     entry_in,
     kind_of_nothing,
+    merged,
     optional,
-    partial_of,
     parts,
     settled_by,
-    whole,
 )
 from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
 from s2s_ad.frontend.lower.picked import (
@@ -132,7 +131,8 @@ class Join:
         if any(a is not b for a, b in zip(certain, items, strict=True)):
             return self.value(certain, hint)
         sequences = all(is_plain_sequence(one) for each in present for one in members(each))
-        if sequences and not self._may_be_decided():
+        several = len(table(items, self._is_one)) > 1
+        if sequences and several and not self._may_be_decided():
             return self.picked(items, hint)
         other = next((each for each in present if not is_alike(first, each)), present[-1])
         what = f"{describe(first)} on one path and {describe(other)} on another"
@@ -213,12 +213,12 @@ class Join:
 
     def entries(self, items: Sequence[Any], present: list, hint: Hint) -> Tree:
         """What a dict or an object holds that has other entries on other paths."""
-        keys = tuple(dict.fromkeys(key for each in present for key in each.keys))
+        kind, keys = merged(present)
         columns = [
             self.value([entry_in(each, key) for each in items], inner_hint(hint, key))
             for key in keys
         ]
-        return Tree(partial_of(whole(present[0].kind)), keys, tuple(columns))
+        return Tree(kind, keys, tuple(columns))
 
     def of_those_that_stay(self, items: Sequence[Any], poison: Any, hint: Hint) -> Any:
         """The value where no path has left, which is all that what follows may read."""

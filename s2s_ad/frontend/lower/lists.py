@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing, searches
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
-from s2s_ad.frontend.lower.conditions import asked_of_each, choose
+from s2s_ad.frontend.lower.conditions import asked_of_each, choose, for_each_text
 from s2s_ad.frontend.lower.containers import (
     RETURN_IT,
     changeable,
@@ -35,6 +35,7 @@ from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.picking import entry_picked, picks
 from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -200,6 +201,8 @@ def get(lowering: Lowering, value: Any, key: Any, default: Any = None) -> Any:
         return entry_picked(lowering, value, key, lambda: default)
     if is_picked(key):
         return asked_of_each(lowering, key, lambda each: get(lowering, value, each, default))
+    if is_word(key):
+        return for_each_text(lowering, key, lambda text: get(lowering, value, text, default))
     return _entry_or(lowering, value, known_key(lowering, key), lambda: default)
 
 

@@ -14,8 +14,9 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
 from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
-from s2s_ad.frontend.lower.containers import count_now, item_now, known_items
+from s2s_ad.frontend.lower.containers import count_now, item_now, known_items, opened
 from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.entries import may_lack_entries
 from s2s_ad.frontend.lower.exits import (
     BREAK,
     CONTINUE,
@@ -65,6 +66,8 @@ def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
         each = functools.partial(for_value, lowering, node)
         return branch_for_each(lowering, options(value), each)
     schedule = None
+    if may_lack_entries(value):
+        value = opened(lowering, value)
     if isinstance(value, Segmented):
         value, schedule = value.items, value
     if isinstance(value, Generator):

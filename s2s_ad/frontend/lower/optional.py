@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from s2s_ad.core.builder import Symbol
@@ -48,23 +48,49 @@ KEYS = {Lacking: ("is_missing", ""), Optional: ("is_none", "")}
 
 
 class Partial(tuple):
-    """The kind of the content of a dict or an object `of` a class that may lack entries."""
+    """The kind of the content of a dict or an object `of` a class that may lack entries.
+
+    `ordered` tells that those that are there stand in the order of the keys.
+    """
 
     __slots__ = ()
     of: type
+    ordered: bool
 
 
 #: by the class that they are of; each goes when no program has it any more
-_PARTIALS: weakref.WeakValueDictionary[type, type] = weakref.WeakValueDictionary()
+_PARTIALS: weakref.WeakValueDictionary[tuple[type, bool], type] = weakref.WeakValueDictionary()
 
 
-def partial_of(kind: type) -> type:
+def partial_of(kind: type, ordered: bool = True) -> type:
     """The kind of what is a dict or an object of this class, but may lack entries."""
-    known = _PARTIALS.get(kind)
+    known = _PARTIALS.get((kind, ordered))
     if known is None:
-        made = type("Partial", (Partial,), {"__slots__": (), "of": kind})
-        known = _PARTIALS.setdefault(kind, made)
+        made = type("Partial", (Partial,), {"__slots__": (), "of": kind, "ordered": ordered})
+        known = _PARTIALS.setdefault((kind, ordered), made)
     return known
+
+
+def is_ordered(content: Tree) -> bool:
+    """Whether the entries of a dict, as far as they are there, stand in the order of its keys."""
+    return not is_partial(content) or content.kind.ordered
+
+
+def merged(contents: Sequence[Tree]) -> tuple[type, tuple]:
+    """The kind of what dicts or objects of one class hold on several paths, and all the keys."""
+    given = [each.keys for each in contents]
+    orders = [
+        tuple(dict.fromkeys(key for keys in (each, *given) for key in keys)) for each in given
+    ]
+    kept = [keys for keys in orders if all(_is_within(each, keys) for each in given)]
+    ordered = bool(kept) and all(map(is_ordered, contents))
+    return partial_of(whole(contents[0].kind), ordered), (kept or orders)[0]
+
+
+def _is_within(keys: tuple, others: tuple) -> bool:
+    """Whether some keys stand among others in the same order."""
+    places = [others.index(each) for each in keys]
+    return places == sorted(places)
 
 
 def is_partial(content: Any) -> bool:

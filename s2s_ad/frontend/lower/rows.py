@@ -113,10 +113,16 @@ def check(structure: Any, item: Any) -> None:
 
 
 def is_list_of_any(value: Any) -> bool:
-    """Whether the content, or the template of it, is that of a list of containers or of nothing."""
+    """Whether the content, or the template of it, is that of a list of containers, texts or
+    nothing."""
     if not isinstance(value, Tree) or value.kind not in (list, Rows):
         return False
-    return is_rows(value) or all(isinstance(each, Tree) for each in value.items)
+    return is_rows(value) or all(map(is_row, value.items))
+
+
+def is_row(item: Any) -> bool:
+    """Whether an item of a list is a container or a text."""
+    return isinstance(contents(item), Tree) or type(item) is str
 
 
 def general_rows(builder: Builder, lists: Iterable[Tree], hint: Hint) -> Tree:

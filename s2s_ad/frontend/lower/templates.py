@@ -33,11 +33,11 @@ from s2s_ad.frontend.lower.optional import (
     KEYS,
     NOTHING,
     entry_in,
+    is_ordered,
     is_partial,
     kind_of_nothing,
-    partial_of,
+    merged,
     parts,
-    whole,
 )
 from s2s_ad.frontend.lower.picked import (
     Picked,
@@ -179,12 +179,12 @@ def _picked(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
 
 def _entries(lowering: Lowering, template: Tree, end: Tree, hint: Hint, alike: Alike) -> Tree:
     """The template of what a dict or an object holds that has other entries after a pass."""
-    keys = tuple(dict.fromkeys((*template.keys, *end.keys)))
+    kind, keys = merged((template, end))
     items = [
         general(lowering, entry_in(template, key), entry_in(end, key), inner_hint(hint, key), alike)
         for key in keys
     ]
-    return Tree(partial_of(whole(template.kind)), keys, tuple(items))
+    return Tree(kind, keys, tuple(items))
 
 
 def _optional(
@@ -252,7 +252,8 @@ def is_equal(a: Any, b: Any) -> bool:
     if isinstance(a, Leaf):
         return isinstance(b, Leaf) and a == b
     if type(a) is Tree and type(b) is Tree:
-        return a.keys == b.keys and all(map(is_equal, a.items, b.items))
+        alike = a.keys == b.keys and is_ordered(a) is is_ordered(b)
+        return alike and all(map(is_equal, a.items, b.items))
     return a is b
 
 

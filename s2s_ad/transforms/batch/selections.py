@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
-from s2s_ad.core.rule import Ragged
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Loop
+from s2s_ad.core.rule import ITEM, Ragged
 from s2s_ad.transforms.batch.context import Batch, Whole
 
 
@@ -27,8 +31,29 @@ def either(context: Batch, condition: Symbol, a: Any, b: Any, fact: Any) -> Any:
     rank = values.rank_of(fact)
     if any(len(each) != rank for each in shapes) or not all(map(values.stored_whole, *shapes)):
         raise Ragged
+    absent = [_is_one_or_none(context, each) for each in (a, b)]
+    if any(absent):
+        return _stored(context, condition if absent[0] else np.logical_not(condition), absent, a, b)
     mask = np.expand_dims(condition, tuple(range(1, 1 + rank))) if rank else condition
     return context.mark(context.builder.call(np.where, (mask, a, b), {}))
+
+
+def _is_one_or_none(context: Batch, value: Any) -> bool:
+    """Whether it is one number for all samples, and none at all on some path."""
+    single = isinstance(value, Symbol) and not context.is_batched(value)
+    return single and may_be_nothing(context.builder, value)
+
+
+def _stored(context: Batch, mask: Symbol, absent: list[bool], a: Any, b: Any) -> Any:
+    """What np.where selects, where one of both may be none: it is stored where it is there."""
+    value, other = (a, b) if absent[0] else (b, a)
+    call = context.builder.call
+    if all(absent) or values.rank_of(context.builder.fact(value)) != 0:
+        raise Ragged
+    if not context.is_batched(other):
+        other = call(np.full, (context.size, other), {})
+    places = call(np.flatnonzero, (mask,), {})
+    return context.mark(call(runtime.index_set, (other, places, value), {}))
 
 
 def _sample_shape(context: Batch, value: Any) -> values.Shape:
@@ -43,3 +68,22 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, Symbol) or isinstance(b, Symbol):
         return isinstance(a, Symbol) and isinstance(b, Symbol) and a.name == b.name
     return type(a) is type(b) and a == b
+
+
+def may_be_nothing(builder: Builder, value: Any) -> bool:
+    """Whether a value is what a branch, a loop or a function gives, which has none on some path."""
+    rule, operands, params = builder.definition(value)
+    if rule is not ITEM:
+        return False
+    compound, given, _ = builder.definition(operands[0])
+    if isinstance(compound, Loop):
+        return any(each is values.UNDEFINED for each in given)
+    outputs = [(each, each.outputs()[params["index"]]) for each in compound.blocks]
+    return any(_gives_nothing(block, atom) for block, atom in outputs)
+
+
+def _gives_nothing(block: Program, atom: gast.AST) -> bool:
+    if not isinstance(atom, gast.Name):
+        return atom.value is values.UNDEFINED
+    inside = Builder.of(block)
+    return may_be_nothing(inside, Symbol(inside, atom.id))
