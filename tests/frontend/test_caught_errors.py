@@ -384,7 +384,8 @@ class Length:
 
 def logged_by_repr(x):
     longest = Length(x) if x > 1.0 else Length(2.0 * x)
-    logger.warning("longest %r of %s", longest, Length(x))
+    other = Length(x)
+    logger.warning("longest %r of %s", longest, other)
     return longest.value**2
 
 
