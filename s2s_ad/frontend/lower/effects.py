@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import operator
 import re
@@ -387,7 +388,7 @@ def _rebuilt(
             _as_printed(lowering, each, bound, shown[place]) if place in shown else each
             for place, each in enumerate(node.args)
         ]
-        node = gast.Call(node.func, args, node.keywords)
+        node = gast.Call(node.func, _with_texts(node.args, args, shown), node.keywords)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
         for name in node._fields
@@ -413,6 +414,26 @@ def _shown_as_text(
     plain = {"s": AS_IT_IS, "r": ord("r")}
     places = enumerate(fields, start=1)
     return {place: plain[each[-1]] for place, each in places if each[-1] in plain}
+
+
+def _with_texts(
+    given: list[gast.AST], args: list[gast.AST], shown: Mapping[int, int]
+) -> list[gast.AST]:
+    """The arguments, and a message whose fields show what is a text now as it is: `%r` is `%s`."""
+    texts = [place for place in shown if shown[place] == ord("r")]
+    texts = [place for place in texts if args[place] is not given[place]]
+    if not texts:
+        return args
+    places = itertools.count(1)
+
+    def field(found: re.Match) -> str:
+        text = found.group()
+        if text == "%%" or next(places) not in texts:
+            return text
+        return text[:-1] + "s"
+
+    message = form.constant(FIELDS.sub(field, getattr(args[0], "value", "")))
+    return [message, *args[1:]]
 
 
 def _as_printed(

@@ -120,6 +120,11 @@ def is_list_of_any(value: Any) -> bool:
     return is_rows(value) or all(map(is_row, value.items))
 
 
+def holds_known_texts(content: Tree) -> bool:
+    """Whether texts stand in it that are known: a loop that takes them away is written out."""
+    return not is_rows(content) and any(type(each) is str for each in content.items)
+
+
 def is_row(item: Any) -> bool:
     """Whether an item of a list is a container or a text."""
     return isinstance(contents(item), Tree) or type(item) is str

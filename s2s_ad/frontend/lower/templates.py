@@ -128,7 +128,7 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: A
     lists = [list_fact(lowering.builder, each) for each in (opened, content)]
     if None not in lists:
         return Leaf(lists[0], hint).joined(lists[1])
-    if all(map(rows.is_list_of_any, (opened, content))):
+    if all(map(rows.is_list_of_any, (opened, content))) and not rows.holds_known_texts(opened):
         return rows.general_rows(lowering.builder, (opened, content), hint)
     return None
 
