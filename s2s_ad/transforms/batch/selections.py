@@ -44,7 +44,7 @@ def _is_one_or_none(context: Batch, value: Any) -> bool:
     return single and may_be_nothing(context.builder, value)
 
 
-def _stored(context: Batch, mask: Symbol, absent: list[bool], a: Any, b: Any) -> Any:
+def _stored(context: Batch, mask: Any, absent: list[bool], a: Any, b: Any) -> Any:
     """What np.where selects, where one of both may be none: it is stored where it is there."""
     value, other = (a, b) if absent[0] else (b, a)
     call = context.builder.call
@@ -75,7 +75,8 @@ def may_be_nothing(builder: Builder, value: Any) -> bool:
     rule, operands, params = builder.definition(value)
     if rule is not ITEM:
         return False
-    compound, given, _ = builder.definition(operands[0])
+    found, given, _ = builder.definition(operands[0])
+    compound: Any = found
     if isinstance(compound, Loop):
         return any(each is values.UNDEFINED for each in given)
     outputs = [(each, each.outputs()[params["index"]]) for each in compound.blocks]
