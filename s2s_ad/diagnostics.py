@@ -158,6 +158,13 @@ class NestingError(UnsupportedError):
     """Calls or expressions stand in each other more deeply than Python's stack allows."""
 
 
+class EndlessError(UnsupportedError):
+    """A function calls itself with arguments of another structure each time, without an end.
+
+    Where the lengths of arrays decide how often it does, it may have one if these are known.
+    """
+
+
 class DerivativeError(S2SError):
     """No derivative exists, or none can be proved right."""
 

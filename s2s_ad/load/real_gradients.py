@@ -79,9 +79,10 @@ def _may_turn_complex(program: Program, statement: form.Op) -> bool:
         return False
     facts = [program.fact(atom) for atom in statement.operands[:2]]
     exponent = getattr(statement.operands[1], "value", None)
-    if values.is_inexact(facts[1]) is False or (exponent is not None and exponent % 1 == 0):
+    if values.is_inexact(facts[1]) is False:
         return False
-    return all(values.may_be_python(each) and values.is_real(each) for each in facts)
+    real = all(values.may_be_python(each) and values.is_real(each) for each in facts)
+    return real and not (exponent is not None and exponent % 1 == 0)
 
 
 def _made_real(result: Any, is_gradient: Any, program: Program) -> Any:

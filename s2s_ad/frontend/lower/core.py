@@ -19,7 +19,14 @@ from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import LengthError, NestingError, Origin, S2SError, UnsupportedError
+from s2s_ad.diagnostics import (
+    EndlessError,
+    LengthError,
+    NestingError,
+    Origin,
+    S2SError,
+    UnsupportedError,
+)
 from s2s_ad.frontend.lower.caught import Caught
 from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.classes import CLOSURE
@@ -122,6 +129,7 @@ class Lowering:
         real_powers: powers of Python's numbers are checked to be real (see `rules/real_powers`).
         refused: why the function was refused while conditions on captured numbers, or on whole
             numbers among the arguments, were open; now branches have to know these.
+        lengths: they have to know lengths of arguments, too.
     """
 
     def __init__(
@@ -133,7 +141,9 @@ class Lowering:
         follows: bool = False,
         real_powers: bool = False,
         refused: S2SError | None = None,
+        lengths: bool = False,
     ) -> None:
+        self.decides_lengths = lengths
         self.decides, self.branches = refused is not None, False
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
@@ -343,7 +353,7 @@ class Lowering:
         if sum(frame.owner is owner for frame in self.frames) < MOST_OPEN:
             what = "an expression that is nested too deeply"
             return NestingError("S2S206", what, origin=origin, help="take it apart")
-        return UnsupportedError(
+        return EndlessError(
             "S2S206",
             f"{source.name} calls itself with arguments of another structure each time",
             origin=source.origin(source.node),

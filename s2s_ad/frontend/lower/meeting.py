@@ -47,7 +47,7 @@ def branch_for_each(
 def where(lowering: Lowering, condition: Symbol, truth: bool, run: Callable[[], Exits]) -> Path:
     """What `run` does where the condition is true, or is false."""
     lowering.branches = True
-    if lowering.decides and may_be_known(lowering, condition, lengths=False):
+    if lowering.decides and may_be_known(lowering, condition, lengths=lowering.decides_lengths):
         raise NeedStatic(condition.name, "the condition of the branch")
 
     def side() -> Exits:

@@ -20,6 +20,7 @@ from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import (
     ArgumentTypeError,
+    EndlessError,
     Origin,
     S2SError,
     SharedMemoryError,
@@ -94,6 +95,7 @@ class Ways:
     follows: bool = False
     real_powers: bool = False
     refused: S2SError | None = None
+    lengths: bool = False
 
 
 def _with_static(
@@ -132,6 +134,8 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             raise NeedStatic(error.items, PURPOSE, error)
     if ways.refused is None and lowering.branches:
         return replace(ways, refused=error.with_traceback(None))
+    if not ways.lengths and lowering.branches and isinstance(error, EndlessError):
+        return replace(ways, lengths=True)  # how deep it goes may depend on them
     raise ways.refused or error
 
 
