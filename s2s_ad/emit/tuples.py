@@ -28,11 +28,8 @@ from s2s_ad.emit.travels import Node, Travels, is_copy
 
 UNNAMED = ("", "saved", "value")
 
-STEPS = (
-    "steps",
-    "history",
-    "saved",
-)  # what a list of what passes save is called: what the user calls nothing
+#: what a list of what passes save is called: the first that the user calls nothing
+STEPS = ("steps", "history", "saved")
 
 
 @dataclass(frozen=True)

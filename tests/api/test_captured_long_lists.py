@@ -157,6 +157,7 @@ PROGRAMS = [
 NAMED = pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__qualname__)
 
 
+@pytest.mark.thinned(3)
 @NAMED
 def test_every_transform(fn):
     expected = differences(fn, POSES)

@@ -74,6 +74,7 @@ def chains():
                 yield chain
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("chain", list(chains()), ids="-".join)
 def test_chains_of_transforms(chain):
     x = rng.standard_normal((*(2,) * chain.count("vmap"), 3))

@@ -176,6 +176,7 @@ def filtered(x):
     return found[best] + 2.0 * sum(found.values()) ** 2 + 0.1 * len(found) * x
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("f", [in_their_order, filtered])
 @pytest.mark.parametrize("x", [0.3, 0.7, 1.3])
 def test_entries_that_may_be_missing_are_read_in_their_order(f, x):

@@ -463,7 +463,7 @@ def test_each_of_the_objects(function):
         assert_both_modes(function, (x,))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("function", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:.*no batched form")
 def test_samples_and_second_derivatives(function):

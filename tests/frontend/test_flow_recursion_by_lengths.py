@@ -45,6 +45,7 @@ def collected(x):
     return sum(each**2 for each in go(0, []))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", [best_choice, all_sums, collected])
 def test_each_length_has_its_own_code(f):
     derived = grad(f)

@@ -468,6 +468,7 @@ def test_a_view_stays_what_it_was_when_its_array_was_replaced(function, y):
 OF_SEVERAL_LENGTHS = {"shorter_and_shorter", "shorter_with_a_view"}
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("y", [0.6, 1.2])
 @pytest.mark.parametrize(
     "function",

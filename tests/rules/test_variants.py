@@ -24,6 +24,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("row, group", CASES)
 def test_group(row, group):
     if (str(row), group) in RECORDED:

@@ -203,7 +203,7 @@ def test_what_nobody_reads_is_a_statement_of_its_own():
     assert "3.0 * x" not in text
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(11)
 @pytest.mark.parametrize("scale", [-1.0, 0.4, 1.0, 9.0])
 @pytest.mark.parametrize("function", attempts_in_parts.PROGRAMS)
 def test_what_was_done_before_the_failure_holds_after_it(function, scale):

@@ -71,6 +71,3 @@ def _read_in(function: gast.AST) -> Iterator[str]:
     for node in (each for statement in body for each in gast.walk(statement)):
         if isinstance(node, gast.Name) and node.id not in names:
             yield node.id
-
-
-__all__ = ["free_values"]
