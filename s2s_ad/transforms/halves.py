@@ -198,15 +198,14 @@ def _again(statement: form.Op) -> form.Op:
 
 def _checked_once(early: list, again: Collection[form.Statement]) -> list[form.Statement]:
     """The first half, which need not run what the second half runs again for its check alone."""
-    names = {each.target for each in again if each.rule.checks}
+    names = {each.target for each in again}
     return [_unchecked(each) if each.target in names else each for each in early]
 
 
 def _unchecked(statement: form.Op) -> form.Op:
-    rule = statement.rule
-    if rule.unchecked is None:
-        return statement
-    return statement.with_call(rule.unchecked, statement.operands)
+    if statement.rule.unchecked is not None:
+        return statement.with_call(statement.rule.unchecked, statement.operands)
+    return statement.trusted([0]) if statement.required else statement
 
 
 def _outside(program: Program, body: Sequence[form.Statement], results: Iterable[Any]) -> list[str]:

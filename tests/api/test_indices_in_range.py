@@ -149,3 +149,28 @@ def test_the_adjoint_of_an_element_raises_by_itself():
     for derived in (grad(labelled), value_and_grad(labelled), jit(labelled)):
         with pytest.raises(IndexError):
             derived(x, 2)
+
+
+def fitted(w, x):
+    total = 0.0
+    for v in x:
+        i = int(v)
+        total += (w[i] * v - CAPTURED[i]) ** 2
+    return total
+
+
+def test_what_the_backward_pass_reads_again_is_not_read_before_for_that():
+    w, x = np.ones(3), np.array([0.5, 2.5, 1.5])
+    derived = grad(fitted)
+    assert derived.source(w, x).count("for ") == 1
+    np.testing.assert_allclose(derived(w, x), slopes_by_hand(w, x))
+    with pytest.raises(IndexError):
+        derived(w, np.array([0.5, 3.5]))
+
+
+def slopes_by_hand(w, x):
+    """The slope of each square: 2 v (w v - c)."""
+    slopes = np.zeros(3)
+    for v in x:
+        slopes[int(v)] += 2 * v * (w[int(v)] * v - CAPTURED[int(v)])
+    return slopes
