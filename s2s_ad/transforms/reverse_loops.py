@@ -264,7 +264,10 @@ class Backward:
         return cost + sum(cost_of_keeping(facts[name]) or 0 for name in arrays) / TYPICAL
 
     def _lasting(self, joint: Program) -> set[str]:
-        """The values that are the same in each pass and dearer to compute again than to keep."""
+        """The values that are the same in each pass and dearer to compute again than to keep.
+
+        No lists: what passes of a loop inside have kept is taken off again by the first that reads.
+        """
         known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
         found = set()
         for each in joint.body:
@@ -278,7 +281,8 @@ class Backward:
             keep, again = cost_of_keeping(fact), cost_of_computing(each, fact)
             if item_of(each) or again is None or (keep is not None and again > keep):
                 found.add(name)
-        return found - {name for name in found if isinstance(joint.facts[name], Tree)}
+        several = Tree | values.List | values.Saved
+        return found - {name for name in found if isinstance(joint.facts[name], several)}
 
     def _arrays(self) -> dict[tuple[int, bool], Symbol]:
         """The arrays that the outermost loop writes, after it (True) and before it (False).
