@@ -21,7 +21,7 @@ from s2s_ad.analysis.elements import Nest
 from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
-from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.callee import Compound, has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
@@ -266,7 +266,7 @@ class Backward:
     def _lasting(self, joint: Program) -> set[str]:
         """The values that are the same in each pass and dearer to compute again than to keep.
 
-        No lists: what passes of a loop inside have kept is taken off again by the first that reads.
+        What passes of a loop inside have kept is none: the first that reads takes it off the list.
         """
         known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
         found = set()
@@ -279,10 +279,12 @@ class Backward:
             known.add(name)
             fact = joint.facts[name]
             keep, again = cost_of_keeping(fact), cost_of_computing(each, fact)
+            inner = item_of(each) is not None or isinstance(each.rule, Compound)
+            if isinstance(fact, Tree) or (inner and isinstance(fact, values.List | values.Saved)):
+                continue
             if item_of(each) or again is None or (keep is not None and again > keep):
                 found.add(name)
-        several = Tree | values.List | values.Saved
-        return found - {name for name in found if isinstance(joint.facts[name], several)}
+        return found
 
     def _arrays(self) -> dict[tuple[int, bool], Symbol]:
         """The arrays that the outermost loop writes, after it (True) and before it (False).
