@@ -122,6 +122,8 @@ class Rule:
     sums = False
     #: with its first argument alone it is an identity matrix
     gives_identity = False
+    #: with its first argument alone it counts: 0, 1, 2 and so on, below that
+    counts_up = False
     #: the result is the position of an element of the first operand, along `axis`
     locates = False
     #: the elements of the result are positions along an axis of the first operand

@@ -555,6 +555,7 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
 
 
 def _is_nameless(size: Size, lengths: Mapping[Atom, int]) -> bool:
+    """Whether it is a length of which nothing is known, and no formula of others."""
     (factor,) = (each for each, _ in size.terms) if len(size.terms) == 1 else (None,)
     return isinstance(factor, Atom) and factor.is_length and factor not in lengths
 

@@ -281,6 +281,7 @@ register(Creation(np.ones, "shape, dtype=float", _dims)).takes_order = True
 register(Creation(np.zeros, "shape, dtype=float", _dims)).takes_order = True
 for _identity in (np.eye, np.identity):
     RULES[_identity].gives_identity = True
+RULES[np.arange].counts_up = True
 register(DiagIndices(np.diag_indices, "diag_indices"))
 for _window in (np.bartlett, np.blackman, np.hamming, np.hanning):
     register(Creation(_window, "M", lambda p: (dim_of(p["M"]),)))

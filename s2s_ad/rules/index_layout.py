@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.rule import Rule
 
 UNKNOWN = object()
 
@@ -133,8 +132,7 @@ def _range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:
         return _range_of(builder, source)
     if rule is not None and rule.positions and source.ndim == 1:
         return sizes.of(0), values.size_of_dim(source.shape[0]) - 1
-    counted = rule is not None and rule.function is np.arange and set(params) == {"start"}
-    stop = builder.size(params["start"]) if counted else None
+    stop = builder.size(params["start"]) if _counts_up(rule, params) else None
     if stop is not None:
         return sizes.of(0), stop - 1
     unknown = sizes.of(sizes.fresh(is_length=False))
@@ -305,8 +303,12 @@ def _keeps(item: Any) -> bool:
 def _is_distinct(builder: Builder, item: Symbol) -> bool:
     """Every element differs, and none counts from the end: np.arange(n), np.flatnonzero(x)."""
     rule, _, params = builder.definition(item)
-    counts = rule is not None and rule.function is np.arange and set(params) == {"start"}
-    return counts or item.fact.selects
+    return _counts_up(rule, params) or item.fact.selects
+
+
+def _counts_up(rule: Rule | None, params: Mapping[str, Any]) -> bool:
+    """Whether it is np.arange(n)."""
+    return rule is not None and rule.counts_up and set(params) == {"start"}
 
 
 def selects(item: Any) -> bool:

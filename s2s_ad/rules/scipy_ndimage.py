@@ -175,7 +175,7 @@ def _of_size(function: Callable, filtered: Callable) -> Callable:
 
 
 def _of_axis(function: Callable, statistic: Callable) -> Callable:
-    """The same along one axis."""
+    """A statistic of windows along one axis."""
     windows = _of_windows(statistic)
 
     def meaning(input: Any, size: Any, axis: Any, output: Any = None, **options: Any) -> Any:

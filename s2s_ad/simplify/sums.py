@@ -233,7 +233,7 @@ def _is_diagonal(program: Program, statement: Any, made: Mapping[str, form.Op]) 
     index, (matrix, vector) = statement.parameters["index"], map(program.fact, statement.operands)
     names = [getattr(each, "id", "") for each in getattr(index, "elts", ())]
     places = made.get(names[0]) if len(names) == 2 and names[0] == names[1] else None
-    if places is None or places.function is not np.arange or {*places.parameters} != {"start"}:
+    if places is None or not places.rule.counts_up or {*places.parameters} != {"start"}:
         return False
     shapes = values.shape_of(matrix) or (), values.shape_of(vector) or ()
     if len(shapes[0]) != 2 or len(shapes[1]) != 1:

@@ -64,12 +64,12 @@ class Implicit(Caller):
         builder, values = self._at_solution(operation)
         jacobian = self._jacobian(builder, values)
         solved = x_bar / jacobian if jacobian_is_number(jacobian) else _solve(jacobian.T, x_bar)
-        if not may_jump(self.condition):
-            solved = self._if_solved(operation, solved)
+        jumps = may_jump(self.condition)
+        solved = solved if jumps else self._if_solved(operation, solved)
         bar = builder.named(-solved, self._hint("_bar"))
         leaves = [1 + index - self.given for index in places]
         found = transposed(builder, self.condition, values, leaves, bar)
-        if may_jump(self.condition):
+        if jumps:
             found = self._if_near(operation, values, jacobian, found)
         for index, adjoint in zip(places, found, strict=True):
             adjoints[index] = in_dtype_of(adjoint, operation.operands[index])

@@ -284,7 +284,7 @@ def kept(lowering: Lowering, node: gast.AST) -> gast.AST:
 
 
 def kept_call(lowering: Lowering, node: gast.Call) -> gast.AST:
-    """The same of a call that is evaluated itself: what it is given may be evaluated before."""
+    """What is kept of a call that is evaluated itself; what it is given may be before it."""
     try:
         return _rebuilt(lowering, node, {}, True)
     except Acts as found:
