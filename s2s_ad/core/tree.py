@@ -10,6 +10,9 @@ from s2s_ad.tensors import ParameterTuple
 
 Path = tuple[tuple[str, Any], ...]
 
+#: what `keys()`, `values()` and `items()` of a dict give
+KEYS_VIEW, VALUES_VIEW, ITEMS_VIEW = VIEWS = type({}.keys()), type({}.values()), type({}.items())
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tree:
@@ -24,7 +27,7 @@ class Tree:
 
     def steps(self) -> Iterator[tuple[str, Any]]:
         """How each item is reached: ("item", key) or ("attribute", name)."""
-        way = "attribute" if self.kind not in (tuple, list, dict) else "item"
+        way = "item" if self.kind in (tuple, list, dict, *VIEWS) else "attribute"
         return ((way, key) for key in self.keys)
 
 

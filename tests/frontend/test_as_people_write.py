@@ -550,7 +550,38 @@ def captured_lengths(x):
     return np.sum(np.repeat(np.sum(x**2), len(WEIGHTS) + 1)) + np.sum(rows * WEIGHTS[:, None])
 
 
-AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengths]
+def sets_of_keys(x):
+    """Keys are no list: they are reckoned with as sets, and show what is added later."""
+    x = np.sum(x)
+    p, grads = {"w": x, "b": 2 * x}, {"b": x**2, "c": x**3}
+    names = p.keys()
+    assert not isinstance(names, list)
+    assert names != ["w", "b"]
+    assert names == {"b", "w"}
+    total = sum(p[k] * grads[k] for k in names & grads.keys())
+    p["late"] = x**2
+    if not {"w", "late"} <= names or names.isdisjoint(["w"]):
+        raise KeyError(f"missing: {names - grads.keys()}")
+    left = sorted(names - ["b"] | {"z"})
+    pairs = p.items() - {("n", 1)} if not p else {("w", 1)}
+    return total * len(names) + sum(p.get(k, x) * len(left) for k in left) * len(pairs)
+
+
+def of_a_wrapper(x):
+    """What is asked for an attribute that no number has is taken as it is."""
+    inner = getattr(x, "_results", x)
+    return np.sum(getattr(inner, "value", inner) ** 2) * (1 if hasattr(x, "iloc") else 3)
+
+
+AROUND = [
+    sets_of_keys,
+    of_a_wrapper,
+    logged,
+    without_warnings,
+    an_error_made_before,
+    frames,
+    captured_lengths,
+]
 AROUND += [slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]

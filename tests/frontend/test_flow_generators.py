@@ -170,7 +170,51 @@ def unpacked(xs):
     return first * a + b
 
 
+def powers(values, k):
+    for i, v in enumerate(values):
+        yield v * k**i
+
+
+def pipeline(xs):
+    """Generators of generators: each reads the one before it, which nobody else does."""
+    means = (np.mean(w) for w in windows(xs, 3))
+    total = sum(powers(iter(xs), 0.5)) + sum(powers(map(np.sin, xs), 2.0))
+    for i, v in enumerate(powers(powers(means, 1.5), 0.3)):
+        if i % 2 == 0:
+            total = total * 0.5 + v**2
+    return total
+
+
+def started(x):
+    items = powers(iter([x, x**2, x**3]), 3.0)
+    return next(items) * 3 + sum(items)
+
+
+def of_a_dict_that_changes(x):
+    d, total = {"a": x, "b": x**2}, 0.0
+    for v in powers(d.values(), 2.0):
+        d["b"] = total = total + v
+    return total
+
+
+def enumerated_and_changed(x):
+    xs, total = [x, x**2], 0.0
+    for v in (i * v for i, v in dict(enumerate(powers(reversed(xs), 2.0))).items()):
+        total += v
+    for v in powers((v for _, v in enumerate(xs)), 2.0):
+        xs[1] = total = total + v
+    return total
+
+
+def two_read_one(x):
+    numbers = iter([x, x**2, x**3])
+    products = (a * next(numbers) for a in (x, 2 * x))
+    return next(products) + next(numbers)
+
+
 PROGRAMS = [
+    (pipeline, (XS,)),
+    (started, (1.3,)),
     (unpacked, (XS,)),
     *((each, (XS,)) for each in (of_windows, consume, mixed, of_a_generator_expression)),
     (changed_afterwards, (XS,)),
@@ -185,6 +229,9 @@ PROGRAMS = [
         (yields_a_buffer, XS, "what a generator function has yielded is changed"),
         (changed_while_consumed, XS, "is changed while its items are consumed"),
         (changed_before, XS, "is changed while its items are consumed"),
+        (of_a_dict_that_changes, 1.3, "is changed while its items are consumed"),
+        (enumerated_and_changed, 1.3, "is changed while its items are consumed"),
+        (two_read_one, 1.3, "read twice"),
         (read_twice, XS, "read twice"),
         (first_of_endless, 1.0, "does not end"),
         (changes_an_item, XS, "is changed"),

@@ -15,7 +15,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
-from s2s_ad.core.tree import Tree, from_object, is_namedtuple
+from s2s_ad.core.tree import VIEWS, Tree, from_object, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.caught import Error, is_error
 from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
@@ -37,7 +37,7 @@ from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, is_mappi
 from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER
 
-CONTAINERS = (tuple, list, dict, set)
+CONTAINERS = (tuple, list, dict, set, *VIEWS)
 #: the key of the handler that lowers one of two values, by a condition
 CHOICE = object()
 #: a deque is a list

@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, VALUES_VIEW, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Super, asks_itself, read_attribute
@@ -227,14 +227,14 @@ def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 def dict_keys(lowering: Lowering, value: Tree) -> Any:
     if may_lack_entries(value):
         return in_turn(lowering, value, lambda key, _: of_key(key))
-    return sequence(list, [*map(of_key, value.keys)])
+    return deferred(lambda i: of_key(value.keys[i]), lambda: len(value.keys), value, kind=KEYS_VIEW)
 
 
 @evaluates(dict.values)
 def dict_values(lowering: Lowering, value: Tree) -> Any:
     if may_lack_entries(value):
         return in_turn(lowering, value, lambda _, item: item)
-    return deferred(lambda i: value.items[i], lambda: len(value.items))
+    return deferred(lambda i: value.items[i], lambda: len(value.items), value, kind=VALUES_VIEW)
 
 
 @evaluates(dict.items)
@@ -242,7 +242,10 @@ def dict_items(lowering: Lowering, value: Tree) -> Any:
     if may_lack_entries(value):
         return in_turn(lowering, value, lambda key, item: sequence(tuple, [of_key(key), item]))
     return deferred(
-        lambda i: sequence(tuple, [of_key(value.keys[i]), value.items[i]]), lambda: len(value.keys)
+        lambda i: sequence(tuple, [of_key(value.keys[i]), value.items[i]]),
+        lambda: len(value.keys),
+        value,
+        kind=ITEMS_VIEW,
     )
 
 
@@ -361,7 +364,7 @@ _NUMBERS = (np.float64, np.float32, np.complex128, np.int64, np.bool_)
 
 def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, Symbol):
-        return True
+        return any(hasattr(kind, name) for kind in _kinds_of(value))
     if isinstance(value, Tree):
         found = hasattr(value.kind, name) or has_entry(lowering, value, name)
         if found is not True and is_written(value.kind, "__getattr__"):

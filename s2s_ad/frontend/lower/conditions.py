@@ -14,12 +14,13 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, constant_value
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import CHOICE, read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.containers import count_now
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import entries_there, may_lack_entries
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
@@ -397,6 +398,8 @@ def known_truth(value: Any) -> bool | None:
 
 
 def _tree_truth(value: Tree) -> bool:
+    if value.kind in VIEWS:
+        return bool(count_now(value))
     if value.kind not in (tuple, list, dict, set):
         _refuse_own(value.kind)
     return bool(value.items) or not issubclass(value.kind, tuple | list | dict | set)

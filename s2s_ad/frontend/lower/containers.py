@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core.builder import Symbol, constant_value
-from s2s_ad.core.tree import Tree, is_namedtuple
+from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, VIEWS, Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.classes import has_items_alone, is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -63,6 +63,22 @@ def changeable(value: Any) -> Box:
 
 #: instead of a change that who calls the function would have to see
 RETURN_IT = "return it beside the value, `return y, log`, and say grad(f, has_aux=True)"
+
+
+#: what Python reckons with as with sets
+SET_LIKE = (set, frozenset, KEYS_VIEW, ITEMS_VIEW)
+
+
+def is_set_like(value: Any) -> bool:
+    kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
+    return kind in SET_LIKE
+
+
+def set_of(lowering: Lowering, value: Any) -> set:
+    """The members of a set, or of what is like one, which are known."""
+    if not isinstance(value, Tree):
+        return {*unwrap(value)}
+    return {known_key(lowering, each) for each in known_items(lowering, value)}
 
 
 def is_sequence(value: Any) -> bool:
@@ -210,7 +226,7 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         return None
     if isinstance(value, Items | Deferred):
         return value.known()
-    if is_sequence(value):
+    if is_sequence(value) or (isinstance(value, Tree) and value.kind in VIEWS):
         return list(value.items)
     if isinstance(value, Tree) and value.kind in (dict, set):
         return [*map(of_key, value.keys)]
@@ -228,7 +244,7 @@ def item_now(value: Any, index: int) -> Any:
     """One of the items of a value that is taken apart, as it is now."""
     if isinstance(value, Deferred):
         return value.at(index)
-    if isinstance(value, Tree) and not is_sequence(value):
+    if isinstance(value, Tree) and value.kind in (dict, set):
         return of_key(value.keys[index])
     return value.items[index] if isinstance(value, Tree) else value[index]
 

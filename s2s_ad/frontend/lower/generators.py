@@ -18,7 +18,8 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import leavers
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.iteration import Produced
+from s2s_ad.frontend.lower.iteration import Produced, is_iterator
+from s2s_ad.frontend.lower.iterators import read_on
 from s2s_ad.frontend.lower.nonlocals import may_be_bound_again, names_read, value_around
 from s2s_ad.frontend.lower.references import changing
 from s2s_ad.frontend.remembered import remembered
@@ -36,11 +37,14 @@ def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced
     frame = _frame(lowering, function)
     name = frame.source.name
     frame.source = _to_its_end(frame.source)
+    watched = [*changing((*arguments.values(), *_read_around(frame)))]
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     items = lowering.enter_frame(frame, arguments | {STARTED: moment.clock})
-    if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
+    changed = lowering.memory.changes(moment)
+    if not all(map(is_iterator, changed)) or any(map(has_effect, lowering.builder.body[start:])):
         raise _refused(name, "which does more than to yield")
-    watched = [*changing((*arguments.values(), *_read_around(frame)))]
+    for each in changed:
+        read_on(lowering, each)
     return Produced(items, watched, lowering.memory.moment(), name)
 
 

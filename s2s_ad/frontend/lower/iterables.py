@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
@@ -181,7 +181,7 @@ def is_apart(value: Any) -> bool:
     if isinstance(value, Box) and value.is_dynamic:
         return False
     if isinstance(value, Tree):
-        return is_sequence(value) or value.kind in (dict, set)
+        return is_sequence(value) or value.kind in (dict, set, *VIEWS)
     return isinstance(value, str | bytes)
 
 
@@ -194,6 +194,7 @@ def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
         return deferred(
             lambda i: sequence(tuple, [item_now(each, i) for each in columns]),
             lambda: min(map(count_now, columns), default=0),
+            *columns,
         )
     parts = [_items_now(lowering, each) for each in columns]
 
@@ -291,7 +292,9 @@ def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
     if is_apart(items) and not isinstance(start, Symbol):
         first = operator.index(start)
         return deferred(
-            lambda i: sequence(tuple, [first + i, item_now(items, i)]), lambda: count_now(items)
+            lambda i: sequence(tuple, [first + i, item_now(items, i)]),
+            lambda: count_now(items),
+            items,
         )
     inner = items_of(lowering, items)
 
@@ -306,7 +309,7 @@ def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
 def backwards(lowering: Lowering, items: Any) -> Any:
     if is_apart(items):
         count = count_now(items)
-        return deferred(lambda i: item_now(items, count - 1 - i), lambda: count)
+        return deferred(lambda i: item_now(items, count - 1 - i), lambda: count, items)
     if isinstance(items, range):
         return items[::-1]
     return Reversed(items)

@@ -73,20 +73,26 @@ class Deferred(Tree):
     """Items that Python reads when it comes to them, from what may change until then.
 
     `items` are those of the moment when it was made; `count()` says how many there are now, and
-    `at(i)` what one of them is now.
+    `at(i)` what one of them is now, read from `sources`.
     """
 
     at: Callable[[int], Any]
     count: Callable[[], int]
+    sources: tuple
+
+    def holds(self) -> tuple:
+        return (*self.items, *self.sources)
 
     def known(self) -> list:
         return [self.at(i) for i in range(self.count())]
 
 
-def deferred(at: Callable[[int], Any], count: Callable[[], int]) -> Deferred:
+def deferred(
+    at: Callable[[int], Any], count: Callable[[], int], *sources: Any, kind: type = list
+) -> Deferred:
     """Items that are read from what may change."""
     items = tuple(at(i) for i in range(count()))
-    return Deferred(list, tuple(range(len(items))), items, at, count)
+    return Deferred(kind, tuple(range(len(items))), items, at, count, sources)
 
 
 #: what these give is an iterator, and each item is read when the iterator comes to it
@@ -190,7 +196,9 @@ def iterated_over(lowering: Lowering, function: Any, args: list, result: Any) ->
         made.check(lowering)
         return result.items[i]
 
-    return iterator(lowering, deferred(at, lambda: len(result.items)) if watched else result)
+    return iterator(
+        lowering, deferred(at, lambda: len(result.items), *watched) if watched else result
+    )
 
 
 def chosen_from(function: Any, args: list) -> list:

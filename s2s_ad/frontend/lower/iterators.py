@@ -7,6 +7,7 @@ gets what is left, and nobody may read it afterwards.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from typing import Any
 
@@ -198,7 +199,9 @@ def _run(lowering: Lowering, items: Generator) -> Produced:
             why="all its items are computed at once",
             help="make a list first: list(...)",
         )
-    return found
+    for each in lowering.memory.changes(moment):
+        read_on(lowering, each)
+    return dataclasses.replace(found, moment=lowering.memory.moment())
 
 
 # ---- who reads all of it -------------------------------------------------------------------------
@@ -209,9 +212,14 @@ def taken(lowering: Lowering, value: Box) -> Any:
     inner, position = value.known().items
     if not (type(position) is int and position == 0):
         inner = _rest(lowering, value)
+    read_on(lowering, value)
+    return inner
+
+
+def read_on(lowering: Lowering, value: Box) -> None:
+    """Somebody reads the iterator when he needs its items: nobody else may."""
     name = hint_of(lowering, value).text
     lowering.memory.change(value, ReadOn("an iterator is read on", lowering.builder.origin, name))
-    return inner
 
 
 def _rest(lowering: Lowering, value: Box) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing, searches
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.containers import (
     new_set,
     of_key,
     sequence,
+    set_of,
 )
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
@@ -339,6 +340,12 @@ def update_members(lowering: Lowering, value: Any, *others: Any) -> None:
 @method(set.clear)
 def clear_members(lowering: Lowering, value: Any) -> None:
     set_members(lowering, value, set())
+
+
+@method(KEYS_VIEW.isdisjoint)
+@method(ITEMS_VIEW.isdisjoint)
+def is_disjoint(lowering: Lowering, value: Any, other: Any) -> bool:
+    return set_of(lowering, value).isdisjoint(members(lowering, other))
 
 
 @method(set.copy)

@@ -343,6 +343,8 @@ def returned(value: Any) -> Any:
     if not isinstance(value, Tree):
         return settled(as_array_of_no_axes(value))
     kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
+    if kind in tree.VIEWS:
+        kind = list
     if dataclasses.is_dataclass(kind):
         if not is_made_by_its_content(value):
             raise _not_remade(kind)
@@ -412,7 +414,7 @@ UNARY = {
 }
 
 #: the kinds of what is no object of the user's
-NO_OBJECTS = (dict, list, set, tuple, Error, Iterator, Picked, Word)
+NO_OBJECTS = (dict, list, set, tuple, *tree.VIEWS, Error, Iterator, Picked, Word)
 
 #: there is no such method, or it gives NotImplemented
 NOTHING = object()

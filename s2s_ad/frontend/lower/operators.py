@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, constant_value
-from s2s_ad.core.tree import Tree, to_object
+from s2s_ad.core.tree import VIEWS, Tree, to_object
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import ClassOf, read_attribute
@@ -35,7 +35,15 @@ from s2s_ad.frontend.lower.conditions import (
     truth_of,
 )
 from s2s_ad.frontend.lower.constants import is_constant, with_operator
-from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
+from s2s_ad.frontend.lower.containers import (
+    is_sequence,
+    is_set_like,
+    new_dict,
+    new_list,
+    new_set,
+    sequence,
+    set_of,
+)
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.objects import (
@@ -204,6 +212,8 @@ def _kind(value: Any) -> str:
 
 def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
     """Lists and tuples are joined by + and repeated by *; arrays take them as arrays."""
+    if function in OF_SETS and _are_sets(left, right):
+        return new_set(lowering, function(set_of(lowering, left), set_of(lowering, right)))
     if any(
         isinstance(each, Tree) and each.kind not in (tuple, list, dict, set)
         for each in (left, right)
@@ -212,8 +222,6 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
     kinds = [each.kind if isinstance(each, Tree) else None for each in (left, right)]
     if function is operator.or_ and kinds == [dict, dict]:
         return new_dict(lowering, {**_entries(left), **_entries(right)})
-    if function in OF_SETS and kinds == [set, set]:
-        return new_set(lowering, function({*left.keys}, {*right.keys}))
     if dict in kinds or set in kinds:
         raise _unsupported(left, right)
     if function is operator.add and kinds[0] is kinds[1]:
@@ -226,6 +234,12 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
     if function is operator.mul and not isinstance(other, Tree):
         return _repeated(lowering, items, other)
     raise _unsupported(left, right)
+
+
+def _are_sets(*operands: Any) -> bool:
+    """Whether the operands are sets; beside keys or entries of a dict a sequence counts as one."""
+    beside_view = any(isinstance(each, Tree) and each.kind in VIEWS for each in operands)
+    return all(is_set_like(each) or (beside_view and is_sequence(each)) for each in operands)
 
 
 def _takes_a_list(function: Callable, value: Any) -> bool:
@@ -458,8 +472,11 @@ def _compared_with(
     certain = [each for each in (left, right) if not isinstance(each, Symbol | Tree)]
     fixed = bool(certain) and (certain[0] is None or isinstance(certain[0], str | type))
     arrays = any(_is_array(each) and each.shape != () for each in (left, right))
+    if is_set_like(left) and is_set_like(right):
+        return COMPARE[kind](set_of(lowering, left), set_of(lowering, right))
+    beside_sets = (is_set_like(left) or is_set_like(right)) and not arrays
     of_kinds = any(map(_is_container, (left, right))) and any(map(_is_one_number, (left, right)))
-    if ((fixed and not arrays) or of_kinds) and kind in (gast.Eq, gast.NotEq):
+    if ((fixed and not arrays) or of_kinds or beside_sets) and kind in (gast.Eq, gast.NotEq):
         return kind is gast.NotEq
     both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
     if both and kind in (gast.Eq, gast.NotEq):

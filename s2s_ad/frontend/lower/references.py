@@ -311,8 +311,6 @@ def held_by(value: Any) -> list:
         return list(value)
     if isinstance(value, Box):
         return [value.content]
-    if isinstance(value, Tree):
-        return list(value.items)
     if dataclasses.is_dataclass(value) and hasattr(value, "holds"):
         return list(value.holds())
-    return []
+    return list(value.items) if isinstance(value, Tree) else []

@@ -12,7 +12,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, constant_value
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import KEYS_VIEW, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing, rows
 from s2s_ad.frontend.lower.calls import known_object
@@ -81,6 +81,8 @@ def _in_known(lowering: Lowering, items: Any, value: Any) -> Any:
     items = items if entries is None else entries
     if isinstance(items, Tree) and items.kind in (dict, set):
         return has_entry(lowering, items, known_object(value))
+    if isinstance(items, Tree) and items.kind is KEYS_VIEW:
+        return known_object(value) in [*map(known_object, known_items(lowering, items) or ())]
     if is_sequence(items) and not is_growing(items) and is_known(items):
         return known_object(value) in known_object(items)
     if isinstance(unwrap(items), str | bytes | range | frozenset):
