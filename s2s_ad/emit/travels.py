@@ -289,6 +289,9 @@ class _Blocks:
         if loop.test is not None:
             self._use(*loop.test.outputs())
         carried = loop.leaves(loop.body).carried
+        asked = [] if loop.test is None else loop.leaves(loop.test).carried
+        for leaf, own in zip(asked, carried, strict=False):  # also where they begin as a number
+            self.travels._join(Node(self.function, leaf), Node(self.function, own))
         for slot, (leaf, atom) in enumerate(zip(carried, results, strict=True)):
             output = result._replace(slot=slot)
             self.travels._join(Node(self.function, leaf), output)

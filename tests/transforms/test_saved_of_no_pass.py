@@ -54,3 +54,29 @@ def test_one_number_for_all_samples_that_may_be_none():
         np.testing.assert_allclose(vmap(lowest, (0, None))(batch, o), expected)
         slopes = [grad(lowest)(r, o) for r in batch]
         np.testing.assert_allclose(vmap(grad(lowest), (0, None))(batch, o), slopes)
+
+
+def halved(y, count):
+    for i in range(count):
+        y = 0.5 * y
+        if i > 1:
+            return y
+    return y
+
+
+def added(s, count):
+    total = s
+    for _ in range(count):
+        if count > 1:
+            break
+        k = 0
+        while k < count and count > 0:
+            k += 1
+            total = total + halved(s, count)
+    return total
+
+
+def test_what_a_call_saves_in_a_while_that_may_have_no_pass():
+    for count in (0, 1, 2):
+        expected = central_differences(lambda s, count=count: added(s, count), [0.3])
+        np.testing.assert_allclose(grad(added)(0.3, count), expected[0], rtol=1e-6)
