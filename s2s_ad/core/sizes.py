@@ -7,7 +7,7 @@ the answer is written down as a `Guard`, and the code serves the calls of which 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -549,7 +549,7 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
     if current is None or not current.of_call or not difference.terms:
         return
     lengths = current.lengths | current.seen
-    if value_of(difference, lengths) is None:
+    if value_of(difference, lengths) is None and not _are_alike(one, other, are_taken_for_equal):
         nameless = told and any(_is_nameless(each, lengths) for each in (one, other))
         current.asked_of_the_run += not nameless
 
@@ -599,7 +599,7 @@ def is_assumed(size: Size, number: int) -> bool:
 
 def equals(one: Size, other: Size) -> bool:
     """Whether two sizes are equal, by their forms or by assumption."""
-    return one == other or _assumed(one - other, ZERO, True) or _are_alike(one, other)
+    return one == other or _assumed(one - other, ZERO, True) or _are_alike(one, other, equals)
 
 
 def are_taken_for_equal(one: Size, other: Size) -> bool:
@@ -607,11 +607,19 @@ def are_taken_for_equal(one: Size, other: Size) -> bool:
     current, difference = _assumptions.get(), one - other
     if not difference.terms or current is None:
         return one == other
-    return Guard(_positive(difference), ZERO, True) in current.guards
+    asked = Guard(_positive(difference), ZERO, True)
+    return asked in current.guards or asked in current.required
 
 
-def _are_alike(one: Size, other: Size) -> bool:
-    """Whether two sizes are computed in the same way of sizes that are equal."""
+def _are_alike(one: Size, other: Size, equal: Callable[[Size, Size], bool]) -> bool:
+    """Whether two sizes are computed in the same way of sizes that are `equal`.
+
+    What is not below 0 is the same if it is clamped, too.
+    """
+    for clamped_, plain in ((one, other), (other, one)):
+        inside = _clamped_in(clamped_)
+        if inside is not None and is_natural(plain) and equal(inside, plain):
+            return True
     factors = [next(iter(each.terms)) for each in (one, other) if len(each.terms) == 1]
     if len(factors) < 2 or one.constant != other.constant or factors[0][1] != factors[1][1]:
         return False
@@ -619,7 +627,13 @@ def _are_alike(one: Size, other: Size) -> bool:
     if type(a) is not type(b) or isinstance(a, Atom):
         return False
     divisors = (getattr(each, "divisor", None) for each in (a, b))
-    return len({*divisors}) == 1 and all(map(equals, sizes_inside(a), sizes_inside(b)))
+    return len({*divisors}) == 1 and all(map(equal, sizes_inside(a), sizes_inside(b)))
+
+
+def _clamped_in(size: Size) -> Size | None:
+    """What a size is where that is not below 0."""
+    (factor,) = (each for each, _ in size.terms) if len(size.terms) == 1 else (None,)
+    return factor.size if isinstance(factor, Clamped) and of(factor) == size else None
 
 
 def may_equal(one: Size, other: Size) -> bool:

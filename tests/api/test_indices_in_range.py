@@ -8,6 +8,7 @@ import pytest
 
 from api.test_lengths_have_to_fit import TRANSFORMS
 from s2s_ad import grad, jit, value_and_grad
+from transforms.differences import differences
 
 CAPTURED = np.array([1.0, 2.0, 3.0])
 
@@ -174,3 +175,23 @@ def slopes_by_hand(w, x):
     for v in x:
         slopes[int(v)] += 2 * v * (w[int(v)] * v - CAPTURED[int(v)])
     return slopes
+
+
+def triangular_product(a, b):
+    b = b.copy()
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            b[i, j] += a[i + 1 :, i] @ b[i + 1 :, j]
+    return np.sum(b)
+
+
+def test_lengths_that_are_assumed_to_fit_are_not_computed_to_find_out():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(4, 4)), rng.normal(size=(4, 3))
+    derived = grad(triangular_product, (0, 1))
+    assert derived.source(a, b).count("for i") == 1
+    a_bar, b_bar = derived(a, b)
+    np.testing.assert_allclose(a_bar, differences(lambda a: triangular_product(a, b), a))
+    np.testing.assert_allclose(b_bar, differences(lambda b: triangular_product(a, b), b))
+    with pytest.raises(ValueError, match="mismatch"):
+        derived(rng.normal(size=(5, 4)), b)
