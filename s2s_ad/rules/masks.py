@@ -224,6 +224,14 @@ class Extreme(Masked):
             return self.evaluated(self.alone[position], operation, y_bar)
         return super().factor(position, operation, y_bar)
 
+    def adjoint(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        """The second operand has what the first leaves, unless that is inf - inf."""
+        if position == 1 and all(operation.active) and isinstance(y_bar, Symbol):
+            rely_on(y_bar.builder, y_bar)
+            if stays_finite(y_bar.builder, y_bar):
+                return y_bar - self.factor(0, operation, y_bar)
+        return super().adjoint(position, operation, y_bar)
+
 
 class Selection(Elementwise):
     """A function that selects elements of some operands, `chosen`, and has zeros elsewhere.

@@ -159,3 +159,42 @@ def test_the_mask_is_asked_of_the_value_that_is_there():
     for function, mask in ((of_result, "h > 0.0"), (of_operand, "x > 0.5")):
         assert mask in grad(function).source(X)
         np.testing.assert_allclose(grad(function)(X), differences(function, X), atol=1e-6)
+
+
+def relaxed(x):
+    y = x.copy()
+    for k in range(3):
+        y = np.minimum(y, y[k] + 0.2 * x)
+    return np.sum(y**2)
+
+
+def larger_root(x):
+    """Its adjoint is infinite at 0: inf - inf is no number."""
+    return np.sum(np.sqrt(np.maximum(x - 0.7, 0.0 * x)) * np.array([0.0, 1.0, 1.0, 1.0]))
+
+
+def halves(x):
+    return np.fmax(x[0], x[1]) + np.maximum(x[0], 2.0 * x[2]) * np.minimum(x[:2], x[2:])
+
+
+def test_the_second_operand_has_what_the_first_leaves():
+    np.testing.assert_allclose(grad(relaxed)(X), differences(relaxed, X), atol=1e-6)
+    assert grad(relaxed).source(X).count("where_smaller(") == 1
+    np.testing.assert_allclose(
+        grad(lambda x: np.sum(halves(x)))(X), differences(lambda x: np.sum(halves(x)), X), atol=1e-6
+    )
+    ties = grad(lambda x, y: np.sum(np.maximum(x, y) * X), (0, 1))(np.ones(4), np.ones(4))
+    np.testing.assert_array_equal(ties, [0.5 * X, 0.5 * X])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_but_not_where_adjoints_may_be_infinite():
+    x = np.array([0.9, 1.2, 2.3, 1.4])
+    np.testing.assert_allclose(grad(larger_root)(x), differences(larger_root, x), atol=1e-6)
+
+    def split(a, b):
+        return np.sum(np.sqrt(np.maximum(a, b)))
+
+    found = grad(split, (0, 1))(np.array([0.0, 4.0]), np.array([-1.0, 1.0]))
+    np.testing.assert_array_equal(found[0], [np.inf, 0.25])
+    np.testing.assert_array_equal(found[1], [0.0, 0.0])
