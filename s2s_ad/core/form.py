@@ -247,6 +247,17 @@ def _substituted(old: Op, atoms: Mapping[str, gast.AST]) -> Op:
     return Op(*made)
 
 
+def literals(statement: Statement) -> dict[str, Any]:
+    """What the parameters of a statement are, where they are known; else how they are written."""
+    return {key: _literal(each) for key, each in statement.parameters.items()}
+
+
+def _literal(node: gast.AST) -> Any:
+    if isinstance(node, gast.Tuple):
+        return tuple(map(_literal, node.elts))
+    return getattr(node, "value", node)
+
+
 def as_value(index: gast.AST) -> gast.AST:
     """An index as an object of its own: slices become calls of slice()."""
     if isinstance(index, gast.Tuple):

@@ -81,6 +81,12 @@ class GetItem(Rule):
     def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
         return required(builder, params["index"], support.shape(operands[0]))
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        """Slices are never out of range."""
+        items = params["index"] if isinstance(params["index"], tuple) else (params["index"],)
+        slices = all(isinstance(each, gast.Slice) and each.step is None for each in items)
+        return slices and bool(values.shape_of(operands[0]))
+
     def picks(self, known: list[bool]) -> bool:
         return True
 

@@ -339,7 +339,7 @@ def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
     if isinstance(statement.rule, Compound | Item):
         return False
     operands = [program.fact(each) for each in statement.operands]
-    if not statement.rule.fits(operands, program.facts[name], _params(statement)):
+    if not statement.rule.fits(operands, program.facts[name], form.literals(statement)):
         return False
     alone = [each for each in statement.reads if counts[each] == 1]
     return all(_fits(program, each, made, counts) for each in alone)
@@ -402,7 +402,7 @@ def _nearest_length(
     program: Program, statement: form.Statement, inputs: list[str]
 ) -> form.Statement:
     """The length read off an input."""
-    name, params = statement.operands[0].id, _params(statement)
+    name, params = statement.operands[0].id, form.literals(statement)
     fact = program.facts[name]
     if name in inputs or not _is_array(fact):
         return statement
@@ -470,23 +470,13 @@ def keep_dimensions(program: Program) -> Program:
             source = reductions.get(getattr(statement.operands[0], "id", ""))
         if source is None or counts[source.target] > 1:
             return statement
-        params = _params(source)
-        if "keepdims" in params or params.get("axis") != _params(statement)["axis"]:
+        params = form.literals(source)
+        if "keepdims" in params or params.get("axis") != form.literals(statement)["axis"]:
             return statement
         keep = dict(source.parameters) | {"keepdims": form.constant(True)}
         return statement.with_call(source.function, source.operands, keep)
 
     return rewritten(program, change)
-
-
-def _params(statement: form.Statement) -> dict[str, Any]:
-    return {key: _literal(each) for key, each in statement.parameters.items()}
-
-
-def _literal(node: gast.AST) -> Any:
-    if isinstance(node, gast.Tuple):
-        return tuple(map(_literal, node.elts))
-    return getattr(node, "value", node)
 
 
 def divide(program: Program) -> Program:

@@ -13,6 +13,7 @@ from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.factors import COLLECT
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.flag_folding import DECIDE
+from s2s_ad.simplify.hoisting import HOIST
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
@@ -29,7 +30,7 @@ AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
     *(MERGE, DIVIDE, CONTRACT, SCALE_LAST, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS),
-    *(SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS),
+    *(HOIST, SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS),
     READERS_FIRST,
 )
 FINAL_CALLED = (*FINAL, OWN)

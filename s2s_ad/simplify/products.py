@@ -158,7 +158,7 @@ class _Product:
         """
         fact = self.facts[self.statement.target]
         derived = self.is_product and self.statement.phase in DERIVED
-        if not derived or total.function is not np.sum or _params(total):
+        if not derived or total.function is not np.sum or form.literals(total):
             return None
         for x, identity in (self.statement.operands, self.statement.operands[::-1]):
             source, own = self.made.get(getattr(identity, "id", "")), self.program.fact(x)
@@ -177,7 +177,7 @@ class _Product:
 
     def contraction(self, total: form.Statement) -> list[form.Op] | None:
         """The contraction that the sum is; None where it is none, or would take longer."""
-        fact, params = self.facts[self.statement.target], _params(total)
+        fact, params = self.facts[self.statement.target], form.literals(total)
         derived = self.is_product and self.statement.phase in DERIVED
         if not derived or "keepdims" in params or not values.rank_of(fact):
             return None
@@ -255,10 +255,10 @@ class _Product:
     def _is_same_along(self, total: form.Statement, fact: values.Array, divisor: object) -> bool:
         """Whether a divisor has the shape of a sum of what it divides."""
         shape, rank = values.shape_of(divisor), values.rank_of(fact) or 0
-        axes = _axes(_params(total).get("axis"), rank) if rank else None
+        axes = _axes(form.literals(total).get("axis"), rank) if rank else None
         if axes is None or not shape or not values.is_real(divisor):
             return False
-        if "keepdims" in _params(total):
+        if "keepdims" in form.literals(total):
             return len(shape) == rank and all(shape[axis] == 1 for axis in axes)
         return len(shape) == rank - len(axes) and max(axes) < len(axes)
 
@@ -275,7 +275,7 @@ class _Product:
         found = dict(zip(range(rank), letters[-rank:], strict=True))
         source = self.made.get(atom.id)
         if source is not None and source.rule.inserts_axes:
-            added = _axes(_params(source)["axis"], rank) or []
+            added = _axes(form.literals(source)["axis"], rank) or []
             atom = source.operands[0]
         elif source is not None and (added := _axes_of_none(source, self.program)):
             before = [self._without_none(source, own, added)]
@@ -300,10 +300,6 @@ def _are_alike(one: object, other: object) -> bool:
     """Whether an array has the dtype and shape of one that it broadcasts with."""
     same = values.same_shape(values.shape_of(one), values.shape_of(other))
     return same and values.strong_dtype(one) == values.strong_dtype(other)
-
-
-def _params(statement: form.Statement) -> dict[str, object]:
-    return {key: getattr(each, "value", each) for key, each in statement.parameters.items()}
 
 
 def _is_none(node: gast.AST) -> bool:

@@ -1,0 +1,116 @@
+"""Arrays that each pass of a backward loop would compute alike are computed before it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import Compound, has_effect, may_raise
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.regions import Loop, map_blocks, region_of
+from s2s_ad.core.rule import Item
+
+
+def hoist(program: Program) -> Program:
+    """Take out of backward loops what is the same in each pass, where it takes work.
+
+    What the user has written in a loop stays there; numbers and views are as soon found again.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x, w):
+        ...     for _ in range(3):
+        ...         x = x * np.exp(w)
+        ...     return np.sum(x)
+        >>> print(after(HOIST, grad(f), np.ones(3), np.ones(3)))
+        f_grad(x: f64[n], w: f64[n]):
+            t1 = broadcast_like(1.0, x)
+            t2 = np.exp(w)
+            x_bar.3 = for range(3) with x_bar = t1:
+                x_bar.2 = x_bar * t2
+                next x_bar.2
+            return x_bar.3
+    """
+    program = map_blocks(program, hoist)
+    body: list[form.Statement] = []
+    facts, hints = dict(program.facts), dict(program.hints)
+    for statement in program.body:
+        loop = region_of(statement)
+        found = _same_in_each_pass(program, loop) if isinstance(loop, Loop) else []
+        if found:
+            ahead, statement = _taken_out(statement, loop, found)
+            body += ahead
+            for each, inside in zip(ahead, found, strict=True):
+                facts[each.target] = loop.body.facts[inside.target]
+                hints[each.target] = loop.body.hints.get(inside.target, TEMPORARY)
+        body.append(statement)
+    same = len(body) == len(program.body)
+    return program if same else program.with_(body=tuple(body), facts=facts, hints=hints)
+
+
+def _same_in_each_pass(program: Program, loop: Loop) -> list[form.Op]:
+    """The statements of a pass to take out, and what they read, in order."""
+    block, known = loop.body, set(loop.leaves(loop.body).fixed)
+    known |= {each.name for each in block.captured()} & {each.name for each in program.captured()}
+    alike: dict[str, form.Op] = {}
+    for each in block.body:
+        if each.phase == "backward" and _is_plain(block, each) and known.issuperset(each.reads):
+            known.add(each.target)
+            alike[each.target] = each
+    changed = _changed(block)
+    wanted = [e for e in alike.values() if _takes_work(block, e) and e.target not in changed]
+    needed = {each.target for each in wanted}
+    for each in reversed(alike.values()):
+        if each.target in needed:
+            needed.update(each.reads)
+    return [each for each in alike.values() if each.target in needed]
+
+
+def _is_plain(block: Program, statement: form.Statement) -> bool:
+    if has_effect(statement) or isinstance(statement.rule, Compound | Item):
+        return False
+    if statement.rule.distinct:
+        return False
+    operands, result = map(block.fact, statement.operands), block.facts[statement.target]
+    if statement.rule.view:
+        return statement.rule.fits(list(operands), result, form.literals(statement))
+    return not may_raise(statement, block.fact)
+
+
+def _takes_work(block: Program, statement: form.Op) -> bool:
+    rule = statement.rule
+    computes = not (rule.cheap or rule.view) and rule.like_position is None
+    return computes and bool(values.shape_of(block.facts[statement.target]))
+
+
+def _changed(block: Program) -> Collection[str]:
+    """What is written to, or handed on to be: each pass needs an array of its own."""
+    written = [each.operands[0] for each in block.body if each.rule.updates]
+    return {name for atom in (*written, *block.outputs()) for name in form.reads(atom)}
+
+
+def _taken_out(
+    statement: form.Op, loop: Loop, found: list[form.Op]
+) -> tuple[list[form.Op], form.Op]:
+    """(statements before the loop, the loop to which their results are fixed)."""
+    fixed = zip(loop.leaves(loop.body).fixed, loop.parts(statement.operands).fixed, strict=True)
+    atoms, ahead = dict(fixed), []
+    for each in found:
+        atoms[each.target] = form.name(fresh_name())
+        ahead.append(form.substitute(each, atoms))
+    targets = [each.target for each in found]
+    more = tuple(Input(name, name) for name in targets)
+    blocks = []
+    for block in loop.blocks:
+        body = [each for each in block.body if each.target not in targets]
+        made = block.with_(inputs=(*block.inputs, *more), body=tuple(body))
+        blocks.append(made)
+    operands = [*statement.operands, *(atoms[name] for name in targets)]
+    return ahead, statement.with_call(loop.with_blocks(blocks), operands)
+
+
+HOIST = Pass("hoist", hoist)
