@@ -63,6 +63,12 @@ def results_of_helpers(x):
     return np.sum((long_helper(x) - 1.0) ** 2)
 
 
+def lambdas(x):
+    y = x**2
+    gate = lambda v: 1.0 / (1.0 + np.exp(-v))
+    return np.sum(gate(x) * x + gate(y) * y)
+
+
 def long_helper(x):
     y = np.zeros(len(x))
     for i in range(len(x)):
@@ -80,7 +86,8 @@ def long_helper(x):
         (squares, "x_squared"),
         (comparisons, "x_mask"),
         (elements, "x_i x_j tanh_x_i"),
-        (results_of_helpers, "long_helper_value"),
+        (results_of_helpers, "long_helper_x"),
+        (lambdas, "gate_x gate_y"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
