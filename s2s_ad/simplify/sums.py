@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gast
@@ -211,10 +211,22 @@ def set_sums(program: Program) -> Program:
         elif _makes_zeros(statement):
             untouched[statement.target] = []
         body.append(statement)
-    if unread:
-        unread -= liveness.counts(body, program.outputs()).keys()
-        body = [x for x in body if isinstance(x, form.Effect) or x.target not in unread]
+    body = _without(body, unread, program.outputs()) if unread else body
     return program.with_(body=tuple(body))
+
+
+def _without(
+    body: list[form.Statement], unread: set[str | None], outputs: Iterable[gast.AST]
+) -> list[form.Statement]:
+    """The body without what was computed for statements that no longer read it."""
+    counts, kept = liveness.counts(body, outputs), []
+    for statement in reversed(body):
+        if statement.target in unread and not counts[statement.target]:
+            counts.subtract(statement.reads)
+            unread.update(statement.reads)
+        else:
+            kept.append(statement)
+    return kept[::-1]
 
 
 def _as_store(statement: form.Statement, array: gast.AST) -> form.Statement:

@@ -70,3 +70,9 @@ def test_a_mask_is_asked_of_what_is_bounded_where_only_the_length_is_read():
     s = np.array([0.5, 1.5, 3.0])
     assert "maximum" not in grad(payoff).source(s, 1.0)
     np.testing.assert_allclose(grad(payoff)(s, 1.0), [0.0, 1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("f", [log_det, of_diagonal])
+def test_nothing_is_left_of_the_index(f):
+    lines = grad(f).source(A).splitlines()
+    assert not [each for each in lines if each.strip().startswith("len(")]
