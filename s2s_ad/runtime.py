@@ -171,6 +171,14 @@ def contract(spec, a, b):
     return np.einsum(spec, a, b)
 
 
+def instance(kind, /, **attributes):
+    """An object with these attributes; its `__init__` does not run."""
+    made = object.__new__(kind)
+    for name, value in attributes.items():
+        setattr(made, name, value)
+    return made
+
+
 def log_abs_det(a):
     """The logarithm of the absolute value of the determinant."""
     return np.linalg.slogdet(a)[1]

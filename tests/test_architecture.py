@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "runtime": {"runtime_stacks"},
     "runtime_stacks": set(),
     "tensors": {"diagnostics"},
-    "core": {"diagnostics", "tensors"},
+    "core": {"diagnostics", "runtime", "tensors"},
     "rules": {"core", "diagnostics", "runtime", "versions"},
     "frontend": PASS - {"analysis", "simplify"} | {"rules", "tensors", "versions"},
     "analysis": {"core", "diagnostics", "runtime"},

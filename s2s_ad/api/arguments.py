@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +84,13 @@ class Arguments:
         return Arguments(self.signature, changed)
 
 
-def exact(signature: inspect.Signature, given: dict[str, Any]) -> Arguments:
-    """The abstract values of arguments, with the lengths that their arrays have in this call."""
+def exact(
+    signature: inspect.Signature, given: dict[str, Any], opened: Collection[str] = ()
+) -> Arguments:
+    """The abstract values of arguments, with the lengths that their arrays have in this call.
+
+    Objects in those that are `opened` are trees.
+    """
 
     facts = {}
     for name in signature.parameters:
@@ -93,6 +98,7 @@ def exact(signature: inspect.Signature, given: dict[str, Any]) -> Arguments:
             facts[name] = tree.from_object(
                 given[name],
                 lambda value, path, name=name: exact_leaf(value, tree.path_text(name, path)),
+                opens=name in opened,
             )
     return Arguments(signature, facts)
 

@@ -253,9 +253,18 @@ def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) 
         reason, help = "gradients need floating-point numbers", "pass a float or an array of floats"
         if isinstance(leaf, values.Array):
             help = "convert it with .astype(float)"
-        elif isinstance(leaf, values.Static) and getattr(leaf.value, "__dict__", None):
-            help = f"make {type(leaf.value).__name__} a dataclass, or differentiate by its numbers"
+        elif isinstance(leaf, values.Static):
+            help = _instead_of(leaf.value) or help
         raise ArgumentTypeError("S2S303", f"{api}: {text(path)} {what}; {reason}", help=help)
+
+
+def _instead_of(value: Any) -> str:
+    """What to do where an object is no container of numbers."""
+    name = type(value).__name__
+    if tree.has_plain_attributes(type(value)):
+        return f"let {name} hold floats or arrays of floats, and nothing that leads back to it"
+    own = getattr(value, "__dict__", None)
+    return f"make {name} a dataclass, or differentiate by its numbers" if own else ""
 
 
 def _holders(fact: Any, holder: type | None = None) -> list[type | None]:

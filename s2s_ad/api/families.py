@@ -32,7 +32,8 @@ Chain = tuple[tuple[str, Transform], ...]
 class Family(Locked):
     """What functions with the same code share: signatures, options that were learnt, templates.
 
-    `by_value` are the places of arguments that count by value; `lists_apart` says whether each item
+    `by_value` are the places of arguments that count by value, `opened` the parameters in which
+    objects are trees; `lists_apart` says whether each item
     of a list is an input, however long it is, `numbers_are_fixed` whether defaults are always part
     of the code.
     """
@@ -43,6 +44,7 @@ class Family(Locked):
         self.code: weakref.ref | None = None
         self.signatures: Any = None
         self.by_value: tuple[tuple[str, tree.Path], ...] = ()
+        self.opened: frozenset[str] = frozenset()
         self.lists_apart = False
         self.numbers_are_fixed = False
         self._numbers: dict[str, str] | None = None

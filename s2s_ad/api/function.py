@@ -71,7 +71,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.outside import go_into
 from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
-from s2s_ad.frontend.resolve import WholeLists, unwrap, whole_lists
+from s2s_ad.frontend.resolve import Captured, WholeLists, unwrap, whole_lists
 from s2s_ad.load.dispatch import (
     Assumed,
     Dispatcher,
@@ -149,6 +149,25 @@ class Signatures:
         return (
             {n: given[n] for n in self.names if n in given} if self.needed <= given.keys() else None
         )
+
+
+def _opened_inside(lowering: Any, value: Any) -> Any:
+    """What a function that is lowered has captured, with the objects in it as trees."""
+    if isinstance(value, Captured) and tree.is_object(value.value):
+        captures = lowering.captures
+        names = captures.attributes(value, tree.attributes_of)
+        read = (captures.attribute(value, name) for name in names)
+        value = Tree(type(value.value), names, tuple(read))
+    if not isinstance(value, Tree):
+        return value
+    items = (_opened_inside(lowering, each) for each in value.items)
+    return Tree(value.kind, value.keys, tuple(items))
+
+
+def _holds_object(fact: Any) -> bool:
+    """Whether there is an object in an argument that could be a tree, and is none."""
+    known = (each.value for each in tree.leaves(fact) if isinstance(each, values.Static))
+    return any(map(tree.is_object, known))
 
 
 def _is_used(whole: WholeLists | None) -> bool:
@@ -408,7 +427,7 @@ class Transformed:
         """Let the fast path serve calls like this one."""
         if self._signatures.last is not None or entry.found.loaded.program.takes_lists:
             return  # it would compare each of their items
-        given = exact(self.__signature__, arguments)
+        given = exact(self.__signature__, arguments, self._family.opened)
         names = self._watched(given)
         hots = with_call(
             self._hot,
@@ -438,7 +457,9 @@ class Transformed:
         return inner | self.transform.watched(arguments)
 
     def exact_key(self, arguments: dict[str, Any]) -> Any:
-        key = tuple((name, exact_key(value)) for name, value in arguments.items())
+        opened = self._family.opened
+        pairs = arguments.items()
+        key = tuple((name, exact_key(value, opens=name in opened)) for name, value in pairs)
         known = [static_key(value) for _, value in self._known(arguments)]
         return (key, *known) if known else key
 
@@ -461,7 +482,7 @@ class Transformed:
         """The abstract values that the code is compiled for, once nothing is wrong with them."""
         if self._is_renewed():
             raise Renewed
-        found = exact(self.__signature__, arguments)
+        found = self._opened(arguments)
         self._check(found)
         known = dict(self._known(arguments))
         facts = {}
@@ -477,6 +498,25 @@ class Transformed:
             facts[name] = tree.tree_map(leaf, fact)
         facts = self.transform.loosen(Arguments(self.__signature__, facts)).facts
         return self._with_lists(facts) if self._takes_lists() else facts
+
+    def _opened(self, arguments: dict[str, Any]) -> Arguments:
+        """The abstract values of arguments; objects that are differentiated by, or mapped over, are
+        trees from now on."""
+        family = self._family
+        found = exact(self.__signature__, arguments, family.opened)
+        closed = {name for name, fact in found.facts.items() if _holds_object(fact)}
+        fresh = closed & self._reached(found) if closed else closed
+        if not fresh:
+            return found
+        family.opened |= fresh
+        return exact(self.__signature__, arguments, family.opened)
+
+    def _reached(self, arguments: Arguments) -> set[str]:
+        """Parameters that a transform of the chain differentiates by, or maps over."""
+        found = self.transform.watched(arguments)
+        if isinstance(self.fn, Transformed):
+            return {*found, *self.fn._reached(self._inside(arguments))}
+        return found
 
     def _with_lists(self, facts: dict[str, Any]) -> dict[str, Any]:
         """The abstract values in which long lists of numbers are one input."""
@@ -862,20 +902,32 @@ class Transformed:
     ) -> tuple[Arguments, dict[tuple[str, tree.Path], Any]]:
         """What a call inside a function that is lowered is called with, and its leaves by place."""
         bound = self.bind(tuple(args), kwargs)
-        facts, leaves = {}, {}
-        for name in self.__signature__.parameters:
-            if name not in bound.arguments:
-                continue
-            value = bound.arguments[name]
-            if self.__signature__.parameters[name].kind in (STAR, DOUBLE_STAR):
-                top = tree.one_level(value)
-                value = Tree(top.kind, top.keys, top.items)
-            facts[name] = tree.tree_map(lambda leaf: _fact_inside(lowering, leaf), value)
+        given = {}
+        for name, parameter in self.__signature__.parameters.items():
+            if name in bound.arguments:
+                given[name] = value = bound.arguments[name]
+                if parameter.kind in (STAR, DOUBLE_STAR):
+                    top = tree.one_level(value)
+                    given[name] = Tree(top.kind, top.keys, top.items)
+        arguments = self._facts_inside(lowering, given)
+        closed = {name for name, fact in arguments.facts.items() if _holds_object(fact)}
+        if closed:
+            for name in closed & self._reached(arguments):
+                given[name] = _opened_inside(lowering, given[name])
+            arguments = self._facts_inside(lowering, given)
+        self._check(arguments)
+        leaves = {}
+        for name, value in given.items():
             for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
                 leaves[name, path] = leaf
-        arguments = Arguments(self.__signature__, facts)
-        self._check(arguments)
         return arguments, leaves
+
+    def _facts_inside(self, lowering: Any, given: dict[str, Any]) -> Arguments:
+        def fact(leaf: Any) -> Any:
+            return _fact_inside(lowering, leaf)
+
+        facts = {name: tree.tree_map(fact, value) for name, value in given.items()}
+        return Arguments(self.__signature__, facts)
 
     def _needed(self, need: StaticNeeded, leaves: dict) -> Exception:
         symbols = [leaves[place] for place in need.inputs if place in leaves]

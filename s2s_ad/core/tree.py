@@ -1,14 +1,23 @@
-"""Nested containers (tuple, list, dict, namedtuple, dataclass) as trees of leaves."""
+"""Nested containers (tuple, list, dict, namedtuple, dataclass, object) as trees of leaves."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
+import sys
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from s2s_ad.runtime import instance
 from s2s_ad.tensors import ParameterTuple
 
 Path = tuple[tuple[str, Any], ...]
+
+#: whose classes have state of their own, which their attributes need not show
+LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
 
 #: what `keys()`, `values()` and `items()` of a dict give
 KEYS_VIEW, VALUES_VIEW, ITEMS_VIEW = VIEWS = type({}.keys()), type({}.values()), type({}.items())
@@ -53,6 +62,74 @@ def is_container(value: Any) -> bool:
     return dataclasses.is_dataclass(kind)
 
 
+def is_made_by_a_call(kind: type) -> bool:
+    """Whether a call with the fields makes an object of the class; of others attributes are set."""
+    return dataclasses.is_dataclass(kind) or is_namedtuple(kind)
+
+
+def is_object(value: Any) -> bool:
+    """Whether it is an object of a class of the user's that holds floats in its attributes.
+
+    It is a container where somebody differentiates by it, or maps over it; elsewhere it is itself.
+    """
+    if is_container(value) or not has_plain_attributes(type(value)):
+        return False
+    try:
+        return _holds_floats(value, ())
+    except HoldsItself:
+        return False
+
+
+def _holds_floats(value: Any, around: tuple) -> bool:
+    """Whether there are floats or arrays of them in an object, which does not hold itself."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "fc"
+    if isinstance(value, float | complex):
+        return True
+    if is_container(value):
+        items = one_level(value).items
+    elif has_plain_attributes(type(value)):
+        items = tuple(attributes_of(value).values())
+    else:
+        return False
+    if any(each is value for each in around):
+        raise HoldsItself
+    found = [_holds_floats(each, (*around, value)) for each in items]
+    return any(found)
+
+
+class HoldsItself(Exception):
+    """Objects that hold each other are no tree."""
+
+
+def has_plain_attributes(kind: type) -> bool:
+    """Whether the objects of a class are what their attributes are: Python's own reading, setting
+    and making of them, and no state of a library's class below."""
+    if hasattr(kind, "__array__") or hasattr(kind, "__getattr__"):
+        return False
+    usual = ("__getattribute__", "__setattr__", "__delattr__", "__new__")
+    if any(getattr(kind, each) is not getattr(object, each) for each in usual):
+        return False
+    own = [each for each in kind.__mro__ if vars(each).get("__slots__") != ()]
+    written = all(each is object or _is_the_users(each) for each in own)
+    return written and len(own) > 1
+
+
+def _is_the_users(kind: type) -> bool:
+    library = kind.__module__.partition(".")[0] in LIBRARIES
+    return not library and not issubclass(kind, enum.Enum | BaseException)
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The attributes that an object has itself, in the order in which they were set."""
+    slots = [each for kind in type(value).__mro__ for each in _slots(kind) if hasattr(value, each)]
+    return {each: getattr(value, each) for each in slots} | getattr(value, "__dict__", {})
+
+
+def _slots(kind: type) -> list[str]:
+    return [key for key, each in vars(kind).items() if type(each) is types.MemberDescriptorType]
+
+
 def kind_of(value: Any) -> type:
     """The type of a value, of a Tree that of the container that it stands for."""
     return value.kind if isinstance(value, Tree) else type(value)
@@ -70,6 +147,9 @@ def one_level(value: Any) -> Tree:
         return Tree(kind, tuple(value), tuple(value.values()))
     if is_namedtuple(kind):
         return Tree(kind, kind._fields, tuple(value))
+    if not dataclasses.is_dataclass(kind):
+        found = attributes_of(value)
+        return Tree(kind, tuple(found), tuple(found.values()))
     names = tuple(field.name for field in dataclasses.fields(value))
     return Tree(kind, names, tuple(getattr(value, name) for name in names))
 
@@ -86,13 +166,18 @@ def is_deeper(value: Any, most: int) -> bool:
     return True
 
 
-def from_object(value: Any, leaf: Callable[[Any, Path], Any], path: Path = ()) -> Any:
-    """`value` with its containers as Trees and every other object mapped by leaf(object, path)."""
-    if not is_container(value):
+def from_object(
+    value: Any, leaf: Callable[[Any, Path], Any], path: Path = (), *, opens: bool = False
+) -> Any:
+    """`value` with its containers as Trees and every other object mapped by leaf(object, path).
+
+    With `opens` objects of the user's that hold floats are containers too.
+    """
+    if not is_container(value) and not (opens and is_object(value)):
         return leaf(value, path)
     top = one_level(value)
     items = tuple(
-        from_object(item, leaf, (*path, step))
+        from_object(item, leaf, (*path, step), opens=opens)
         for item, step in zip(top.items, top.steps(), strict=True)
     )
     return Tree(top.kind, top.keys, items)
@@ -112,7 +197,8 @@ def build(kind: type, keys: tuple, items: list) -> Any:
         return dict(zip(keys, items, strict=True))
     if is_namedtuple(kind):
         return kind(*items)
-    return kind(**dict(zip(keys, items, strict=True)))
+    named = dict(zip(keys, items, strict=True))
+    return kind(**named) if is_made_by_a_call(kind) else instance(kind, **named)
 
 
 def leaves(tree: Any) -> list:

@@ -9,11 +9,12 @@ from typing import Any
 
 import gast
 
+from s2s_ad import runtime
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, is_made_by_a_call
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.definition import (
@@ -298,5 +299,7 @@ def _output_expression(output: Any, surface: Surface) -> gast.AST:
         return gast.List(items, gast.Load())
     if output.kind is dict:
         return gast.Dict([gast.Constant(key, None) for key in output.keys], items)
-    pairs = zip(output.keys, items, strict=True)
-    return gast.Call(surface.object(output.kind), [], [gast.keyword(k, item) for k, item in pairs])
+    named = [gast.keyword(k, item) for k, item in zip(output.keys, items, strict=True)]
+    if is_made_by_a_call(output.kind):
+        return gast.Call(surface.object(output.kind), [], named)
+    return gast.Call(surface.object(runtime.instance), [surface.object(output.kind)], named)

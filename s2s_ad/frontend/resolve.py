@@ -459,13 +459,13 @@ class Captures:
             self._constant.add(id(holder.value))
         return self.of(value, holder.attribute(name))
 
-    def attributes(self, holder: Captured) -> tuple[str, ...]:
-        """The names of the attributes that the object has itself."""
+    def attributes(self, holder: Captured, held: Callable[[Any], dict] = vars) -> tuple[str, ...]:
+        """The names of the attributes that the object has itself, as `held` gives them."""
 
         def names() -> tuple[str, ...]:
-            return tuple(vars(holder.value))
+            return tuple(held(holder.value))
 
-        key = (id(holder.value), "attributes")
+        key = (id(holder.value), "attributes", held)
         self.found[key] = Capture(holder.place.text, names, names(), None, None, _equal)
         return names()
 

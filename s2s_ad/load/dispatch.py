@@ -54,8 +54,11 @@ class Same:
         return type(other) is Same and other.value is self.value
 
 
-def exact_key(value: Any) -> Any:
-    """What tells two arguments apart for the tables: type, dtype and shape, or the value."""
+def exact_key(value: Any, *, opens: bool = False) -> Any:
+    """What tells two arguments apart for the tables: type, dtype and shape, or the value.
+
+    With `opens` objects that hold floats are told apart by their attributes.
+    """
     kind = type(value)
     if kind in values.ARRAY_TYPES:
         return (kind, value.dtype, value.shape)
@@ -64,9 +67,10 @@ def exact_key(value: Any) -> Any:
     alike = values.kind_of_items(value) if kind is list else None
     if alike is not None:
         return (kind, alike, len(value))
-    if tree.is_container(value):
+    if tree.is_container(value) or (opens and tree.is_object(value)):
         top = tree.one_level(value)
-        return (kind, keys_key(top.keys), tuple(map(exact_key, top.items)))
+        items = tuple(exact_key(each, opens=opens) for each in top.items)
+        return (kind, keys_key(top.keys), items)
     return static_key(value)
 
 

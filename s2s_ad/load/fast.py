@@ -156,6 +156,7 @@ class Writer:
         self.space: dict[str, Any] = {
             "_s2s_absent": ABSENT,
             "_s2s_arithmetic": ArithmeticError,
+            "_s2s_attributes": tree.attributes_of,
             "_s2s_exception": Exception,
             "_s2s_gone": GONE_ERRORS,
             "_s2s_key": exact_key,
@@ -243,6 +244,8 @@ class Writer:
             self.tests.append(f"_s2s_keys({text}) == {self.object(node.keys)}")
             if not all(type(key) is str for key in node.keys):  # 1, 1.0 and True are equal
                 self.tests.append(f"_s2s_key({text}) == {self.object(exact_key(value))}")
+        elif not tree.is_made_by_a_call(node.kind):
+            self.tests.append(f"_s2s_keys(_s2s_attributes({text})) == {self.object(node.keys)}")
         name, path = place
         for step, item in zip(node.steps(), node.items, strict=True):
             way, key = step

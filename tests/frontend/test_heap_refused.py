@@ -251,7 +251,10 @@ class Color(enum.Enum):
 
 
 def object_returned(x):
-    return Holder()
+    class Local:
+        pass
+
+    return Local()
 
 
 MUTABLE, COPY = "S2S207", "copy"
@@ -279,7 +282,7 @@ CASES = {
     at_the_length: ((X,), "S2S203", "y[len(x)] = x[0]", "out of bounds"),
     larger_than_its_place: ((X,), "S2S203", "y += x", "shape"),
     list_in_itself: ((X,), "S2S201", "items.append(items)", "holds itself"),
-    object_returned: ((X,), "S2S304", "", "Holder"),
+    object_returned: ((X,), "S2S304", "", "Local"),
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
     own_way_to_set_attributes: ((X,), "S2S201", "s = Slots()", "__setattr__"),
     one_dict_for_two: ((X,), "S2S201", "q.__dict__ = p.__dict__", "__dict__"),

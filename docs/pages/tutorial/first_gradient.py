@@ -82,7 +82,8 @@ print(value, for_w)
 # Containers
 # ----------
 #
-# Arguments may be dicts, tuples, lists and dataclasses. The gradient has the same form.
+# Arguments may be dicts, tuples, lists, dataclasses and objects of plain classes. The gradient has
+# the same form.
 
 
 def model_loss(model, x, y):

@@ -68,8 +68,10 @@ for step in range(400):
 # Other ways to hold parameters
 # -----------------------------
 #
-# Nothing obliges you to use Cells: a dict or a dataclass of arrays is differentiated as it
-# stands. What is not a number in it, a name or a count, has the gradient None.
+# Nothing obliges you to use Cells: a dict, a dataclass or an object of any class of yours that
+# holds arrays is differentiated as it stands. What is not a number in it, a name or a count, has
+# the gradient None. The gradient by an object is one of its class with the gradients as attributes;
+# `__init__` does not run for it.
 
 
 @dataclass

@@ -349,9 +349,16 @@ def returned(value: Any) -> Any:
         if not is_made_by_its_content(value):
             raise _not_remade(kind)
         content = {field.name: content[field.name] for field in dataclasses.fields(kind)}
-    elif kind not in (dict, list, tuple) and not tree.is_namedtuple(kind):
+    elif not _is_made_of_its_items(kind):
         raise _not_remade(kind)
     return Tree(kind, tuple(content), tuple(map(returned, content.values())))
+
+
+def _is_made_of_its_items(kind: type) -> bool:
+    """Whether the caller can make an object of a class that is no dataclass."""
+    if kind in (dict, list, tuple) or tree.is_namedtuple(kind):
+        return True
+    return tree.has_plain_attributes(kind) and not is_local(kind)
 
 
 def is_made_by_its_content(value: Tree) -> bool:
