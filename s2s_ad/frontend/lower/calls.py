@@ -46,7 +46,7 @@ from s2s_ad.frontend.lower.iteration import (
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked
 from s2s_ad.frontend.lower.references import Box, symbols
-from s2s_ad.frontend.lower.refused import refused_call
+from s2s_ad.frontend.lower.refused import refused_call, refused_foreign
 from s2s_ad.frontend.lower.string_unions import Word, is_word, texts_differ
 from s2s_ad.frontend.numba_ import python_of
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
@@ -350,7 +350,7 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     holds = getattr(value.kind, "__s2s_items__", None)
     if holds is not None:
         return as_argument(lowering, read_attribute(lowering, value, holds))
-    raise UnsupportedError(
+    raise refused_foreign([value.kind]) or UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",
         help="pass the arrays that it holds",
