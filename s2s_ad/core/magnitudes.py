@@ -129,6 +129,17 @@ def rely_on(builder: Builder, value: Any) -> None:
         builder.notes["relied"] = True
 
 
+def note_steep(builder: Builder, value: Any) -> None:
+    """Note that something is multiplied with what may be infinite, if it was handed in."""
+    if any(_comes_from(builder, value, question) for question in ("unbounded", "vouched")):
+        builder.notes["steep"] = True
+
+
+def is_steep(builder: Builder) -> bool:
+    """Whether zeros of what was handed in may be multiplied with what is infinite."""
+    return "steep" in builder.notes
+
+
 def relies(builder: Builder) -> bool:
     """Whether what was written depends on whether what was handed in is bounded."""
     return "relied" in builder.notes

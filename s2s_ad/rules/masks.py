@@ -22,7 +22,13 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
-from s2s_ad.core.magnitudes import as_factor, may_be_infinite, rely_on, stays_finite
+from s2s_ad.core.magnitudes import (
+    as_factor,
+    may_be_infinite,
+    note_steep,
+    rely_on,
+    stays_finite,
+)
 from s2s_ad.core.rule import Operation
 from s2s_ad.rules.elementwise import Elementwise
 
@@ -43,8 +49,12 @@ def masked_product(builder: Builder, a: Any, b: Any) -> Any:
     found = None
     if may_be_infinite(builder, b):
         found = masked(builder, a, lambda x, factor: x * factor, b)
+        if found is None:
+            note_steep(builder, a)
     if found is None and may_be_infinite(builder, a):
         found = masked(builder, b, lambda x, factor: factor * x, a)
+        if found is None:
+            note_steep(builder, b)
     return found
 
 

@@ -35,6 +35,7 @@ class Passes:
         that it is given it is.
     relies: whether the backward pass would be another one for adjoints that may be infinite.
     extents: what those of the operands have at least to be; without it they have no say.
+    steep: whether it may multiply zeros of the adjoints with what is infinite.
     """
 
     forward: Callee
@@ -45,6 +46,7 @@ class Passes:
     scattered: tuple[Scattered | Handed | None, ...] = ()
     relies: bool = False
     extents: tuple[Whole, ...] = ()
+    steep: bool = False
 
     def adjoints(
         self, builder: Builder, operands: Sequence[Any], y_bars: Sequence[Any], results: list

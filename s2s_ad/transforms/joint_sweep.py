@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee
@@ -26,6 +28,7 @@ class Swept:
         extents: for each operand when that is so of elements.
         bounded: whether the adjoints that it is given are finite.
         repeated: whether the forward pass runs many times before the backward pass does.
+        chosen: for the adjoints that are selections the type of what says which elements they take.
 
     Attributes:
         extents: what they have at least to be for each leaf, so that this is right.
@@ -43,6 +46,7 @@ class Swept:
         extents: tuple[Whole, ...] = (),
         bounded: bool = False,
         repeated: bool = False,
+        chosen: tuple[np.dtype | None, ...] = (),
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
@@ -54,8 +58,11 @@ class Swept:
             else outer.inner(*swept, handed=True, repeated=repeated)
         )
         sweep.forward_sweep()
-        self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
-        sweep.entered.update(self.seeds)
+        kinds = chosen or (None,) * len(seeds)
+        pairs = list(zip(seeds, kinds, strict=True))
+        self.seeds = [sweep.seed_with_input(atoms[i], kind).name for i, kind in pairs]
+        self.chosen = [each.name for each in sweep.chosen]
+        sweep.entered.update(self.seeds, self.chosen)
         hand_in(self.builder, self.seeds, bounded=bounded)
         adjoints = sweep.backward_sweep()
         self.scattered: tuple[Scattered | Handed | None, ...] = (None,) * len(wanted)
@@ -76,11 +83,12 @@ class Swept:
         ]
         self.outputs = [sweep.output(atom) for atom in atoms]
         everything = [*self.outputs, *self.results]
-        self.joint = halves.joint(self.builder, self.program, self.seeds, everything)
+        more = [*self.seeds, *self.chosen]
+        self.joint = halves.joint(self.builder, self.program, more, everything)
 
     def backward(self, made: halves.Halves, needed: list[str], unnamed: dict[str, str]) -> Callee:
         return derived_callee(
-            with_inputs(self.joint, [*needed, *self.seeds], unnamed),
+            with_inputs(self.joint, [*needed, *self.seeds, *self.chosen], unnamed),
             self.results,
             body=tuple(made.late),
             tried=False,

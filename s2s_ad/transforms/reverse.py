@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
@@ -95,6 +96,7 @@ class Reverse:
         names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
         self.described = Described(program)
+        self.chosen: list[Symbol] = []  # which elements the adjoints take that it is given
         self.entered = set(program.leaves())  # names of the builder that no statement defines
         self.nest: Nest | None = None  # the loops around, where the program is the body of one
         self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
@@ -222,14 +224,24 @@ class Reverse:
             with self.builder.at(self.program.origin, "backward"):
                 self.add(atom.id, y_bar)
 
-    def seed_with_input(self, atom: gast.AST) -> Symbol:
-        """Give an output an adjoint that will be an input of the program that is written."""
+    def seed_with_input(self, atom: gast.AST, chosen: np.dtype | None = None) -> Symbol:
+        """Give an output an adjoint that will be an input of the program that is written.
+
+        Where it is a selection, what says which elements that takes is another input, of type
+        `chosen`: what it leaves out has no part in what is computed from it.
+        """
         y = self.output(atom)
         hint = TEMPORARY if not isinstance(y, Symbol) else self.builder.hints[y.name]
         hint = hint.derived("_bar")
         hint = hint if hint.text else Hint("y_bar", "derived")
         y_bar = self.builder.symbol(self.builder.fact(y), hint)
-        self.seed(atom, y_bar)
+        if chosen is None:
+            self.seed(atom, y_bar)
+            return y_bar
+        fact = values.Array(chosen, y_bar.shape)
+        self.chosen.append(self.builder.symbol(fact, hint.derived("_chosen")))
+        with self.builder.at(self.program.origin, "backward"):
+            self.seed(atom, np.where(self.chosen[-1], y_bar, 0.0))
         return y_bar
 
     def backward_sweep(self) -> dict[str, Any]:

@@ -10,16 +10,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.magnitudes import may_be_steep, relies, rely_on, stays_finite
+from s2s_ad.core.magnitudes import (
+    is_steep,
+    may_be_steep,
+    note_steep,
+    relies,
+    rely_on,
+    stays_finite,
+)
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
+from s2s_ad.transforms.chosen import chosen_of
 from s2s_ad.transforms.custom import custom_passes
 from s2s_ad.transforms.joint_sweep import Swept, backward_stub
 from s2s_ad.transforms.refusals import refuse_twice
@@ -40,14 +49,20 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
     bounded = all(stays_finite(sweep.builder, each) for each in given.values())
     extents = _extents(sweep, args)
-    passes = split(sweep, call, active, tuple(sorted(given)), extents, bounded=bounded)
+    asked = (call, active, tuple(sorted(given)), extents)
+    passes = split(sweep, *asked, bounded=bounded)
+    chosen = _chosen(sweep, passes, given)
+    if any(each is not None for each in chosen):
+        kinds = tuple(None if each is None else each.dtype for each in chosen)
+        passes = split(sweep, *asked, bounded=bounded, chosen=kinds)
     for each in given.values() if passes.relies else ():
         rely_on(sweep.builder, each)
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
     known = {"argument": operands, "output": outputs, "saved": saved}
     needs = [known[kind][place] for kind, place in passes.needs]
     y_bars = [sweep.full(given.get(i, 0.0), outputs[i]) for i in passes.seeds]
-    results = passes.backward.call(sweep.builder, [*needs, *y_bars])
+    masks = [each for each in chosen if each is not None]
+    results = passes.backward.call(sweep.builder, [*needs, *y_bars, *masks])
     adjoints = passes.adjoints(sweep.builder, operands, y_bars, results)
     returned = passes.active or active
     leaves = call.program.leaves()
@@ -60,6 +75,15 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
                 _name_after(sweep.builder, summands, call.program.hints.get(leaf, TEMPORARY))
             found += [(name, each) for each in summands]
     return found
+
+
+def _chosen(sweep: Any, passes: Passes, given: dict[int, Any]) -> list[Symbol | None]:
+    """For each adjoint that is a selection which elements it takes, where the call is steep."""
+    if not passes.steep:
+        return []
+    for each in given.values():
+        note_steep(sweep.builder, each)
+    return [chosen_of(sweep.builder, given.get(i)) for i in passes.seeds]
 
 
 def _name_after(builder: Builder, adjoints: list, parameter: Hint) -> None:
@@ -118,11 +142,12 @@ def split(
     extents: tuple[Whole, ...] = (),
     *,
     bounded: bool = False,
+    chosen: tuple[np.dtype | None, ...] = (),
 ) -> Passes:
     """The two passes of a callee for these active operands and seeded outputs.
 
     `extents` says when the adjoint of an operand is one of all elements; `bounded` that the
-    adjoints of the outputs are finite.
+    adjoints of the outputs are finite, and `chosen` which of them are selections.
     """
     if isinstance(call, CustomCallee):
         return custom_passes(sweep, call, active, seeds)
@@ -132,7 +157,7 @@ def split(
         bounded, extents = False, ()
     extents = extents or (Whole.NEVER,) * len(active)
     repeated = sweep.repeated or id(call) in sweep.looped  # there and here by the same passes
-    asked = Asked(active, seeds, repeated, sweep.saves, extents, bounded)
+    asked = Asked(active, seeds, repeated, sweep.saves, extents, bounded, chosen)
     known = (each for key, each in call.derived.items() if asked.is_met(key, each))
     return next(known, None) or _way(sweep, call)(sweep, call, asked)
 
@@ -147,6 +172,7 @@ class Asked:
         saves: as of the sweep that asks.
         extents: of which operands the adjoint is one of all elements, and when.
         bounded: whether the adjoints that they are given are finite.
+        chosen: the type of what says which elements these take, where they are selections.
     """
 
     active: tuple[bool, ...]
@@ -155,6 +181,12 @@ class Asked:
     saves: bool
     extents: tuple[Whole, ...]
     bounded: bool
+    chosen: tuple[np.dtype | None, ...] = ()
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the sweeps are told of the adjoints."""
+        return {"extents": self.extents, "bounded": self.bounded, "chosen": self.chosen}
 
     def is_met(self, other: Any, passes: Any) -> bool:
         """Whether the passes that were made for something else do for this, too."""
@@ -190,8 +222,7 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
     if len(call.program.body) > LONG and not call.effects:
         return _recomputed(outer, call, asked)
-    handed = {"extents": asked.extents, "bounded": asked.bounded, "repeated": asked.repeated}
-    swept = Swept(outer, call, asked.active, asked.seeds, **handed)
+    swept = Swept(outer, call, asked.active, asked.seeds, **asked.told, repeated=asked.repeated)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
     made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=asked.repeated)
@@ -211,7 +242,8 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
             doc=f"{swept.program.doc}, and what its backward pass needs",
             kept=len(saved),
         )
-    needed = [name for name in made.read if name not in swept.seeds]
+    given = {*swept.seeds, *swept.chosen}
+    needed = [name for name in made.read if name not in given]
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
     backward = swept.backward(made, needed, unnamed).judged_by(swept.results)
     needs = tuple(places[name] for name in needed)
@@ -226,8 +258,8 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[asked] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    handed = {"extents": asked.extents, "bounded": asked.bounded}
-    swept = Swept(outer, call, active, seeds, again=True, whole=call.is_recursive, **handed)
+    again_whole = {"again": True, "whole": call.is_recursive}
+    swept = Swept(outer, call, active, seeds, **again_whole, **asked.told)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)
@@ -240,7 +272,8 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
 
 def _noted(call: Callee, asked: Asked, passes: Passes, swept: Swept) -> Passes:
     """The passes, known to the function from now on."""
-    passes = replace(passes, extents=tuple(swept.extents.values()))
+    steep = is_steep(swept.builder) and not call.is_recursive
+    passes = replace(passes, extents=tuple(swept.extents.values()), steep=steep)
     call.derived[asked] = passes
     return passes
 
