@@ -67,7 +67,10 @@ class AsType(Structural):
         may_be_number = values.shape_of(fact) == () or values.may_be_python(fact)
         may_be_number |= isinstance(fact, values.Array) and fact.shape is None
         if may_be_number and not is_array:
-            return form.operation(dtype.value, [x], {})  # it may be a number of Python's
+            if values.shape_of(fact) == ():
+                return form.operation(dtype.value, [x], {})  # it may be a number of Python's
+            made = form.operation(np.array, [x, dtype], {})  # np.float64(x) may be x itself
+            return gast.Subscript(made, gast.Tuple([], gast.Load()), gast.Load())
         method = gast.Attribute(value=x, attr="astype", ctx=gast.Load())
         return gast.Call(func=method, args=[dtype], keywords=[])
 

@@ -227,3 +227,37 @@ def test_a_tangent_that_is_a_number_on_one_path_has_no_methods():
     assert not of_x.any()
     assert of_z == tangents[1] == 0.0
     np.testing.assert_allclose(tangents[0], [2.0, 4.0])
+
+
+def first_replaced(x, i):
+    try:
+        a = x[i][0]
+        a = x[i]
+    except IndexError:
+        a = x
+    b = a.astype(float)
+    b[0] = 7.0
+    return np.sum(b * b) + np.sum(x)
+
+
+def rows_reversed(rows):
+    try:
+        first = rows[0][0]
+        rows.reverse()
+    except IndexError:
+        first = 1.5
+    return np.sum(first) + np.sum(rows[1])
+
+
+def test_another_type_of_what_has_no_known_rank_is_other_memory():
+    for i in (5, 1):  # two axes, or one
+        x = np.arange(6.0).reshape(2, 3)
+        expected = 2 * x + 1
+        expected[0] = 1.0
+        if i == 1:
+            expected = np.array([[1.0, 1, 1], [1, 9, 11]])
+        np.testing.assert_array_equal(grad(first_replaced)(x, i), expected)
+        np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+    columns, slopes = grad(rows_reversed)([np.ones((2, 3, 1)), np.ones(1)])
+    np.testing.assert_array_equal(columns, [[[2.0]] * 3, [[1.0]] * 3])
+    np.testing.assert_array_equal(slopes, [0.0])
