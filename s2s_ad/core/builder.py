@@ -276,7 +276,7 @@ class Builder:
     def fact(self, value: Any) -> values.AbstractValue:
         return value.fact if isinstance(value, Symbol) else values.of_constant(value)
 
-    def _fact_with_size(self, value: Any) -> values.AbstractValue:
+    def fact_with_size(self, value: Any) -> values.AbstractValue:
         """The abstract value, which says of a whole number which one it is."""
         return values.Scalar(int, sizes.of(value)) if type(value) is int else self.fact(value)
 
@@ -384,7 +384,7 @@ class Builder:
         key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             asked = sizes.asked_of_the_run()
-            fact = rule.infer([self._fact_with_size(each) for each in operands], params)
+            fact = rule.inferred(self, operands, params)
             waits = sizes.asked_of_the_run() > asked
             required = () if self.derived else rule.required(self, operands, params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact

@@ -29,6 +29,10 @@ class Emitter(Protocol):
         """The abstract value of a value."""
         ...
 
+    def fact_with_size(self, value: Any) -> AbstractValue:
+        """The abstract value, which says of a whole number which one it is."""
+        ...
+
     def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
         """How a value was computed: rule, operands, parameters; the rule of an input is None."""
         ...
@@ -223,6 +227,10 @@ class Rule:
 
     def infer(self, operands: list[AbstractValue], params: dict[str, Any]) -> AbstractValue:
         raise NotImplementedError
+
+    def inferred(self, builder: Emitter, operands: list, params: dict[str, Any]) -> AbstractValue:
+        """What `infer` says of operands, or more where it is known how they were made."""
+        return self.infer([builder.fact_with_size(each) for each in operands], params)
 
     @property
     def keeps_real(self) -> bool:

@@ -21,6 +21,7 @@ from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
+from s2s_ad.rules.list_lengths import length
 
 
 def _list_with(items: Sequence[values.AbstractValue]) -> values.List:
@@ -232,6 +233,13 @@ class ListArray(OfLists):
             return support.unknown(item)
         shape = item.shape
         return values.with_shape(item, (*shape[:axis], values.fresh_dim(), *shape[axis:]))
+
+    def inferred(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        fact, size = super().inferred(builder, operands, params), length(builder, operands[0])
+        shape, axis = values.shape_of(fact), params.get("axis", 0)
+        if size is None or shape is None:
+            return fact
+        return replace(fact, shape=(*shape[:axis], values.dim_of_size(size), *shape[axis + 1 :]))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder

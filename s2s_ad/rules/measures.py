@@ -15,6 +15,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
+from s2s_ad.rules.list_lengths import length
 
 
 class Measure(Rule):
@@ -119,6 +120,8 @@ class Size(Measure):
 
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> sizes.Size | None:
         shape, axis = operands[0].shape, params.get("axis")
+        if isinstance(builder.fact(operands[0]), values.List):
+            return length(builder, operands[0])
         if shape is None:
             return None
         dims = shape if axis is None else (shape[axis],)

@@ -1,0 +1,118 @@
+"""How long a list is, by how it was made: also by a loop that appends so many in each pass."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form, sizes, values
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Branch, Loop, region_of
+from s2s_ad.core.rule import ITEM
+from s2s_ad.core.sizes import Size
+from s2s_ad.rules.index_layout import layout
+
+FARTHEST = 100  # operations between a list and its beginning
+
+Followed = tuple[Any, int]  # what a list was before, and how many items it has got since
+
+
+def length(builder: Builder, items: Any, farthest: int = FARTHEST) -> Size | None:
+    """The number of items of a list; None where it is not known."""
+    known = builder.notes.setdefault("lengths", {})
+    name = getattr(items, "name", None)
+    if name not in known:
+        known[name] = _length(builder, items, farthest - 1) if farthest else None
+    return known[name]
+
+
+def _length(builder: Builder, items: Any, farthest: int) -> Size | None:
+    rule, operands, params = builder.definition(items)
+    if rule is None:
+        return None
+    if rule.function is runtime.list_of:
+        return sizes.of(len(operands))
+    if rule.function is runtime.list_rows:
+        return values.size_of_dim(operands[0].shape[0]) if operands[0].shape else None
+    if rule.function is runtime.list_join:
+        return _sum([length(builder, each, farthest) for each in operands])
+    if rule.function is operator.getitem and isinstance(params["index"], slice):
+        return _of_slice(length(builder, operands[0], farthest), params["index"])
+    if rule.function is runtime.list_append:
+        return _sum([length(builder, operands[0], farthest), sizes.of(1)])
+    loop, given, _ = builder.definition(operands[0]) if rule is ITEM else (None, [], {})
+    if not isinstance(loop, Loop):
+        return None
+    start = loop.parts(given).carried[params["index"]]
+    grown = _grown(builder, loop, given, params["index"])
+    return None if grown is None else _sum([grown, length(builder, start, farthest)])
+
+
+def _sum(found: list[Size | None]) -> Size | None:
+    return None if values.missing(found) else sum(found, start=sizes.of(0))  # type: ignore
+
+
+def _of_slice(whole: Size | None, index: slice) -> Size | None:
+    if whole is None:
+        return None
+    found = layout(index, (values.dim_of_size(whole),))
+    return None if found is None else values.size_of_dim(found.shape[0])
+
+
+def _grown(builder: Builder, loop: Loop, operands: list, place: int) -> Size | None:
+    """How many items all passes append to a list that a loop carries."""
+    if not loop.is_for or loop.exits:
+        return None
+    leaf, output = loop.leaves(loop.body).carried[place], loop.results()[0][place]
+    found = _followed(loop.body, output)
+    if found is None or getattr(found[0], "id", None) != leaf:
+        return None
+    start, stop, step = loop.parts(operands).bounds
+    first, last = builder.size(start), builder.size(stop)
+    if not found[1]:
+        return sizes.of(0)
+    if first is None or last is None or step not in (1, -1):
+        return None
+    passes = sizes.clamped(last - first if step == 1 else first - last)
+    return sizes.product(passes, sizes.of(found[1]))
+
+
+def _followed(block: Program, atom: gast.AST) -> Followed | None:
+    """A leaf of a block, and how many items a list has more than that."""
+    made = {each.target: each for each in block.body if isinstance(each, form.Op)}
+    count = 0
+    for _ in range(FARTHEST):
+        statement = made.get(getattr(atom, "id", ""))
+        if statement is None:
+            return atom, count
+        if statement.function is runtime.list_append:
+            atom, count = statement.operands[0], count + 1
+            continue
+        item = item_of(statement)
+        source = None if item is None else made.get(item[0])
+        found = None if item is None or source is None else _through(source, item[1])
+        if found is None:
+            return None
+        atom, count = found[0], count + found[1]
+    return None
+
+
+def _through(statement: form.Op, place: int) -> Followed | None:
+    """What both sides of a branch append as many items to."""
+    region = region_of(statement)
+    if not isinstance(region, Branch):
+        return None
+    ends = {}
+    for block in region.blocks:
+        found, leaves = _followed(block, block.outputs()[place]), block.leaves()
+        name = None if found is None else getattr(found[0], "id", None)
+        if found is None or name not in leaves:
+            return None
+        before = statement.operands[1 + leaves.index(name)]
+        ends[getattr(before, "id", None), found[1]] = before, found[1]
+    return next(iter(ends.values())) if len(ends) == 1 else None
