@@ -102,7 +102,7 @@ def _reads_builtins_only(function: types.FunctionType) -> bool:
     loaded = {step.argval for step in steps if _is_global(step)}
     if loaded - vars(builtins).keys() or loaded & function.__globals__.keys():
         return False
-    return {*function.__code__.co_freevars} <= {"__class__"} and not function.__defaults__
+    return {*function.__code__.co_freevars} <= {"__class__"}
 
 
 def _is_global(step: dis.Instruction) -> bool:
@@ -111,11 +111,19 @@ def _is_global(step: dis.Instruction) -> bool:
 
 def _is_method_or_constant(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef):
-        return not node.decorator_list
+        written = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        annotations = [each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+        read = any(annotations) or node.returns is not None
+        return not (node.decorator_list or read) and all(map(_is_written_out, written))
     value = getattr(node, "value", None)
     return isinstance(node, ast.Assign | ast.Expr | ast.Pass) and (
         value is None or isinstance(value, ast.Constant)
     )
+
+
+def _is_written_out(default: ast.expr) -> bool:
+    """Whether a default reads no names."""
+    return not any(isinstance(each, ast.Name) for each in ast.walk(default))
 
 
 def _namedtuple(name: str, kind: type) -> str:

@@ -386,6 +386,32 @@ def test_exceptions_of_the_user_are_defined_anew():
     ]
 
 
+class NoRoot(Exception):
+    def __init__(self, message, n=None, *, at=(1, 2.0)):
+        super().__init__(message)
+        self.n, self.at = n, at
+
+    def __repr__(self):
+        return f"NoRoot({self.n})"
+
+
+def raises_with_defaults(x):
+    for _ in range(3):
+        x = 0.5 * (x + 3 / x)
+    if abs(x * x - 3) > 1:
+        raise NoRoot("no root", n=3)
+    return x
+
+
+def test_methods_of_exceptions_may_have_defaults():
+    space: dict = {}
+    exec(grad(raises_with_defaults).source(2.0, standalone=True), space)
+    assert space["raises_with_defaults_grad"](2.5) == grad(raises_with_defaults)(2.5)
+    with pytest.raises(Exception, match="no root") as caught:
+        space["raises_with_defaults_grad"](100.0)
+    assert (caught.value.n, caught.value.at, repr(caught.value)) == (3, (1, 2.0), "NoRoot(3)")
+
+
 def local_result():
     @dataclasses.dataclass
     class Hidden:

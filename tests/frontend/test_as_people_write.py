@@ -567,15 +567,68 @@ def sets_of_keys(x):
     return total * len(names) + sum(p.get(k, x) * len(left) for k in left) * len(pairs)
 
 
+INDEX = frozenset(["a", "b"])
+
+
+def frozen_keys(x):
+    """Sets that are keys of a dict, as coalitions of players are."""
+    x = np.sum(x)
+    worth = {frozenset(s): x ** len(s) for r in (1, 2) for s in itertools.combinations("abc", r)}
+    grown = frozenset("c") | {"a"}
+    total = worth[grown] + worth[INDEX] * 2 + worth[INDEX - {"b"}]
+    if grown & INDEX < grown and not isinstance({"z"} | grown, frozenset):
+        total = total * x
+    return total + sum({"a": x, "b": x**2}[k] for k in INDEX) * len(grown.union(["q"]))
+
+
+class Job:
+    def __init__(self, rank, cost, name):
+        self.rank, self.cost, self.name = rank, cost, name
+
+    def __lt__(self, other):
+        return self.cost < other.cost if self.rank == other.rank else self.rank < other.rank
+
+
+@dataclass(order=True)
+class Parcel:
+    weight: float
+    value: float
+
+
+def sorted_as_they_say(x):
+    """Objects in the order of their own `__lt__`, and of a dataclass; equal ones stay in turn."""
+    x = np.sum(x)
+    jobs = [Job(r, c, f"j{r}") for r, c in [(2, x), (1, 3 * x), (1, x**2), (0, x)]]
+    jobs.sort()
+    total = sum(job.cost * 2**i for i, job in enumerate(jobs))
+    last, *_, first = sorted(jobs, reverse=True)
+    light, *_ = sorted(Parcel(w, x * i) for i, w in enumerate((2 * x, x, x)))
+    same = sorted([Job(0, 1, x), Job(0, 1, x**2)], reverse=True)
+    return total + last.cost * first.cost**2 + light.weight * light.value + same[0].name
+
+
+note = functools.partial(LOG.debug, "at %s")
+warn = functools.partial(warnings.warn, stacklevel=2)
+
+
+def effects_prepared(x, limit=None):
+    """What prints, warns or logs, with some of its arguments given before."""
+    if limit is None:
+        limit = 1e3
+        warn("no limit", category=FutureWarning)
+    note("the start")
+    return np.sum(x**2) if np.sum(x) < limit else np.sum(x)
+
+
 def of_a_wrapper(x):
     """What is asked for an attribute that no number has is taken as it is."""
     inner = getattr(x, "_results", x)
     return np.sum(getattr(inner, "value", inner) ** 2) * (1 if hasattr(x, "iloc") else 3)
 
 
+SETS = [sets_of_keys, of_a_wrapper, frozen_keys]
 AROUND = [
-    sets_of_keys,
-    of_a_wrapper,
+    *SETS,
     logged,
     without_warnings,
     an_error_made_before,
@@ -584,7 +637,7 @@ AROUND = [
 ]
 AROUND += [slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
-NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
+NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
 ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(
@@ -610,6 +663,15 @@ def test_in_all_modes(f, x):
     np.testing.assert_allclose(vmap(f)(batch), np.stack([f(each) for each in given]), rtol=1e-12)
     of_batch = np.stack([grad(f)(each) for each in given])
     np.testing.assert_allclose(vmap(grad(f))(batch), of_batch, rtol=1e-9, atol=1e-12)
+
+
+def test_effects_that_were_prepared_are_kept():
+    with pytest.warns(FutureWarning, match="no limit"):
+        assert grad(effects_prepared)(3.0) == 6.0
+    assert grad(lambda x: effects_prepared(x, 1.0))(3.0) == 1.0
+    text = str(grad(effects_prepared).source(3.0))
+    assert "no limit" in text
+    assert "at %s" in text
 
 
 def test_captured_lengths_are_followed(monkeypatch):

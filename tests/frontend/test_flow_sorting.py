@@ -5,7 +5,7 @@ import pytest
 
 from frontend.every_mode import assert_both_modes
 from frontend.flow import assert_like_python, lowered
-from s2s_ad import S2SError
+from s2s_ad import S2SError, grad
 
 XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
 ROWS = np.array([[1.0, 0.3, 2.0], [-0.5, 3.0, 0.7]])
@@ -92,6 +92,12 @@ def equal_keys(xs):
     return [i * 1.0 for i in up], [i * 1.0 for i in down]
 
 
+def by_a_pair(xs):
+    """The number of items has to be known."""
+    first, *_ = sorted([(x, -x) for x in xs])
+    return first[0] * first[1]
+
+
 PROGRAMS = [
     *((each, (XS,)) for each in (of_two, largest_first, of_an_array, by_a_key, pairs_by_a_key)),
     *((each, (XS,)) for each in (known_pairs, dicts_by_a_key, window, deleted)),
@@ -104,13 +110,20 @@ def test_equal_keys_stay_in_order_both_ways():
     assert_like_python(equal_keys, (np.array([1.5, 0.5, 1.2, 0.1, 1.9, 0.7]),))
 
 
-def by_a_pair(xs):
-    return sorted([(x, -x) for x in xs])[0][0]
+def test_a_call_says_how_many_pairs_there_are():
+    """In code for one length they are sorted."""
+    least = XS == np.min(XS)
+    np.testing.assert_allclose(grad(by_a_pair)(XS), np.where(least, -2 * XS, 0.0))
+    np.testing.assert_allclose(grad(by_a_pair)(XS[:2]), [0.0, -2 * XS[1]])
+
+
+def by_an_array(xs):
+    return sorted([xs[i:] for i in range(2)])[0][0]
 
 
 def test_keys_have_to_be_numbers():
     with pytest.raises(S2SError, match="by one number") as caught:
-        lowered(by_a_pair, (XS,))
+        lowered(by_an_array, (XS,))
     assert caught.value.origin is not None
 
 

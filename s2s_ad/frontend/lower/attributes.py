@@ -159,6 +159,8 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return HANDLERS[Error](lowering, [value, name], {})
     if isinstance(value, Tree):
         return _of_container(lowering, value, name)
+    if isinstance(unwrap(value), frozenset):
+        return _of_library_object(lowering, unwrap(value), name)
     if isinstance(value, Captured):
         return _of_object(lowering, value, name)
     if isinstance(value, Made):
@@ -186,7 +188,8 @@ def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_library(lowering, value, name)
     if isinstance(value, np.dtype) or is_method_of_optional(value, name):
         return getattr(value, name)
-    if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
+    plain = isinstance(value, str | bytes | frozenset)
+    if plain and isinstance(getattr(value, name), types.BuiltinMethodType):
         return Method(getattr(type(value), name), value)
     return _of_known(lowering, value, name)
 

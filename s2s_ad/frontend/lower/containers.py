@@ -230,8 +230,8 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         return list(value.items)
     if isinstance(value, Tree) and value.kind in (dict, set):
         return [*map(of_key, value.keys)]
-    if isinstance(value, range | str | bytes):
-        return list(value)
+    if isinstance(unwrap(value), range | str | bytes | frozenset):
+        return [*map(of_key, unwrap(value))]
     inner = opened(lowering, value)
     if inner is not value:
         return known_items(lowering, inner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 import operator
@@ -130,6 +131,7 @@ def each_on_its_path(
 
 def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
     """Keep the statement whole if it is an effect and nothing else."""
+    node = _without_partial(lowering, node)
     if not is_effect(lowering, node):
         return False
     try:
@@ -139,6 +141,20 @@ def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
             return False
         raise found.error from None
     return True
+
+
+def _without_partial(lowering: Lowering, node: gast.stmt) -> gast.stmt:
+    """A call of a `partial` of what prints, warns or logs, as the call that it stands for."""
+    call = node.value if isinstance(node, gast.Expr) else None
+    held = unwrap(_read(lowering, call.func, {})) if isinstance(call, gast.Call) else None
+    if not isinstance(held, functools.partial) or not _is_effect_function(held.func):
+        return node
+    given = {each.arg for each in call.keywords}
+    first = [*map(form.constant, held.args)]
+    more = [gast.keyword(key, form.constant(each)) for key, each in held.keywords.items()]
+    keywords = [*(each for each in more if each.arg not in given), *call.keywords]
+    made = gast.Call(form.constant(held.func), [*first, *call.args], keywords)
+    return gast.copy_location(gast.Expr(gast.copy_location(made, node)), node)
 
 
 def append(lowering: Lowering, node: gast.stmt) -> None:
@@ -201,8 +217,10 @@ def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
 
 
 def _is_effect_function(value: Any) -> bool:
-    if isinstance(value, Method) and isinstance(unwrap(value.holder), logging.Logger):
-        return getattr(value.function, "__name__", "") in LOGGER_METHODS
+    holder = value.holder if isinstance(value, Method) else getattr(value, "__self__", None)
+    if isinstance(unwrap(holder), logging.Logger):
+        method = value.function if isinstance(value, Method) else value
+        return getattr(method, "__name__", "") in LOGGER_METHODS
     return any(value is each for each in STATEMENTS_ONLY)
 
 
@@ -239,7 +257,7 @@ def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
         return lowering.evaluate_any(node)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
-    if isinstance(node, gast.Constant) and isinstance(node.value, type):
+    if isinstance(node, gast.Constant) and callable(node.value):
         return node.value
     return None
 
@@ -318,7 +336,9 @@ def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, st
     value = unwrap(_read(lowering, function, bound))
     if isinstance(value, type) and issubclass(value, (BaseException, *OF_LOGGERS)):
         return True
-    return rule_for(value) is not None or any(value is each for each in (*STATEMENTS_ONLY, *PURE))
+    if _is_effect_function(value):
+        return True
+    return rule_for(value) is not None or any(value is each for each in PURE)
 
 
 def _asks_logger(name: str, holder: Any) -> bool:

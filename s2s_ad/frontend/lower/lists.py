@@ -315,6 +315,11 @@ def make_set(lowering: Lowering, items: Any = ()) -> Any:
     return new_set(lowering, members(lowering, items) if items != () else set())
 
 
+@method(frozenset)
+def make_frozenset(lowering: Lowering, items: Any = ()) -> frozenset:
+    return frozenset(members(lowering, items) if items != () else ())
+
+
 @method(set.add)
 def add(lowering: Lowering, value: Any, item: Any) -> None:
     set_members(lowering, value, {*value.keys, known_key(lowering, item)})
@@ -353,21 +358,22 @@ def copy_members(lowering: Lowering, value: Any) -> Any:
     return new_set(lowering, {*value.keys})
 
 
-def _combines(name: str) -> None:
+def _combines(name: str, kind: type) -> None:
     """Register a method that gives a set, or says something, of two sets."""
-    function = getattr(set, name)
+    function = getattr(kind, name)
 
     def handler(lowering: Lowering, value: Any, *others: Any) -> Any:
         found = [members(lowering, each) for each in others]
-        result = function({*value.keys}, *found)
+        result = function(kind(set_of(lowering, value)), *found)
         return new_set(lowering, result) if isinstance(result, set) else result
 
     method(function)(handler)
 
 
-for each in ("difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"):
-    _combines(each)
-_combines("symmetric_difference")
+for kind in (set, frozenset):
+    for each in ("difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"):
+        _combines(each, kind)
+    _combines("symmetric_difference", kind)
 
 
 # ---- a += b --------------------------------------------------------------------------------------

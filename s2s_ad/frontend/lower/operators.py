@@ -158,7 +158,7 @@ def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> A
     if isinstance(left, str) and function is operator.mod:
         return formatted(lowering, left, right)
     left, right = member_number(left), member_number(right)
-    if isinstance(left, Tree) or isinstance(right, Tree):
+    if isinstance(left, Tree) or isinstance(right, Tree) or _is_frozen(left):
         return _of_containers(lowering, function, left, right)
     if is_number(left) and is_number(right):
         return lowering.call(function, *promoted(lowering, function, left, right))
@@ -213,7 +213,8 @@ def _kind(value: Any) -> str:
 def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
     """Lists and tuples are joined by + and repeated by *; arrays take them as arrays."""
     if function in OF_SETS and _are_sets(left, right):
-        return new_set(lowering, function(set_of(lowering, left), set_of(lowering, right)))
+        found = function(set_of(lowering, left), set_of(lowering, right))
+        return frozenset(found) if _is_frozen(left) else new_set(lowering, found)
     if any(
         isinstance(each, Tree) and each.kind not in (tuple, list, dict, set)
         for each in (left, right)
@@ -240,6 +241,10 @@ def _are_sets(*operands: Any) -> bool:
     """Whether the operands are sets; beside keys or entries of a dict a sequence counts as one."""
     beside_view = any(isinstance(each, Tree) and each.kind in VIEWS for each in operands)
     return all(is_set_like(each) or (beside_view and is_sequence(each)) for each in operands)
+
+
+def _is_frozen(value: Any) -> bool:
+    return isinstance(unwrap(value), frozenset)
 
 
 def _takes_a_list(function: Callable, value: Any) -> bool:

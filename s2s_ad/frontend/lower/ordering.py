@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import gast
@@ -17,10 +19,14 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import apply, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
+from s2s_ad.frontend.lower.conditions import asked, known_truth, truth_of
 from s2s_ad.frontend.lower.containers import changeable, new_list
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.lists import iterated, method
+from s2s_ad.frontend.lower.objects import NOTHING, class_of
+from s2s_ad.frontend.lower.operators import compared_objects
 from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.string_unions import word
 from s2s_ad.frontend.resolve import unwrap
@@ -43,11 +49,13 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
         keys = _keys_of_any(lowering, found, key)
         return _in_order(lowering, found, growing.copy(lowering, found), keys, backwards)
     keys = [each if key is None else apply(lowering, key, [each], {}) for each in found.items]
+    keys = _places(lowering, keys)
     known = _known_keys(keys)
     if known is not None:
         order = sorted(range(len(known)), key=known.__getitem__, reverse=backwards)
         return new_list(lowering, [found.items[i] for i in order])
-    columns = None if key is None and not _are_tuples(keys) else _columns(lowering, keys)
+    by_itself = key is None and not (_are_tuples(keys) or _are_objects(found.items))
+    columns = None if by_itself else _columns(lowering, keys)
     texts = _Texts(lowering)
     numbered = Tree(list, found.keys, tuple(texts.numbered([*found.items])))
     whole = Box(lowering.memory, growing.list_value(lowering, numbered), list)
@@ -56,6 +64,35 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     items = [texts.back(growing.item(lowering, made, i)) for i in range(len(keys))]
     growing.change_with(whole, items)
     return new_list(lowering, items)
+
+
+def _are_objects(keys: Sequence[Any]) -> bool:
+    """Whether these are objects of classes of the user's, and not all of them known."""
+    kinds = [class_of(each) for each in keys]
+    own = all(each is not None and not issubclass(each, tuple) for each in kinds)
+    return own and any(isinstance(each, Tree) for each in keys)
+
+
+def _places(lowering: Lowering, keys: list) -> list:
+    """Of objects, how many of them come before each, as their class compares them; other keys as
+    they are."""
+    if not _are_objects(keys):
+        return keys
+
+    def comes_before(a: Any, b: Any) -> Any:
+        found = compared_objects(lowering, HERE, gast.Lt, a, b)
+        if found is NOTHING:
+            names = " and ".join(class_of(each).__name__ for each in (a, b))
+            raise TypeError(f"'<' not supported between instances of {names}")
+        said = asked(lowering, found)
+        truth = known_truth(said)
+        return truth_of(lowering, said) if truth is None else truth
+
+    def place(i: int) -> Any:
+        before = [comes_before(each, keys[i]) for j, each in enumerate(keys) if j != i]
+        return functools.reduce(lambda a, b: lowering.call(operator.add, a, b), before, 0)
+
+    return [place(i) for i in range(len(keys))]
 
 
 class _Texts:
@@ -171,7 +208,7 @@ def _in_order(
     call = lowering.builder.call
     if keys is None:
         if not _holds_numbers(whole):
-            raise _refusal()
+            raise items_needed(source, _refusal())
         array = call(np.sort, (call(np.array, (whole.content,), {}),), {})
         array = array[::-1] if backwards else array
         return Box(lowering.memory, _items(array, whole.content), list)
