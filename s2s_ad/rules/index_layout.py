@@ -115,13 +115,13 @@ def required(builder: Builder, index: Any, shape: values.Shape | None) -> list[s
     for item in () if found is None else found.items:
         if is_integer(item) or (is_array(item) and not is_mask(item)):
             count = values.size_of_dim(shape[axis])
-            low, high = _range_of(builder, item)
+            low, high = range_of(builder, item)
             needed += [count - high - 1, count + low]
         axis += consumed(item)
     return [each for each in needed if not sizes.is_natural(each)]
 
 
-def _range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:
+def range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:
     """The least and the greatest that a whole number may be, or one of an array of them."""
     size = builder.size(item)
     if size is not None:
@@ -129,7 +129,7 @@ def _range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:
     rule, operands, params = builder.definition(item) if isinstance(item, Symbol) else (None,) * 3
     source = operands[0] if operands else None
     if rule is not None and isinstance(source, Symbol) and (rule.view or rule.converts):
-        return _range_of(builder, source)
+        return range_of(builder, source)
     if rule is not None and rule.positions and source.ndim == 1:
         return sizes.of(0), values.size_of_dim(source.shape[0]) - 1
     stop = builder.size(params["start"]) if _counts_up(rule, params) else None

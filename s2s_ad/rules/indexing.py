@@ -48,6 +48,7 @@ from s2s_ad.rules.index_layout import (
     required,
     selects,
 )
+from s2s_ad.rules.list_lengths import required_of_list
 from s2s_ad.rules.masks import Write, inside_mask, is_zero, restricted
 
 
@@ -79,7 +80,7 @@ class GetItem(Rule):
         return values.Array(x.dtype, None if found is None else found.shape, some)
 
     def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
-        return required(builder, params["index"], support.shape(operands[0]))
+        return _required(builder, params["index"], operands[0])
 
     def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
         """Slices are never out of range."""
@@ -186,6 +187,13 @@ def _axes_of_one(x: Symbol, index: Any) -> tuple[int, ...]:
     return tuple(taken) if single else ()
 
 
+def _required(builder: Builder, index: Any, x: Any) -> list[Size]:
+    """What is not below 0 where the numbers of an index are in range."""
+    if isinstance(builder.fact(x), values.List):
+        return required_of_list(builder, index, x)
+    return required(builder, index, support.shape(x))
+
+
 def _is_whole_axis(item: Any) -> bool:
     return isinstance(item, slice) and item.start is None and item.stop is None is item.step
 
@@ -246,7 +254,7 @@ class Update(Rule):
         return values.List(values.join_items((x.item, value.item if several else value)))
 
     def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
-        return required(builder, params["index"], support.shape(operands[0]))
+        return _required(builder, params["index"], operands[0])
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(args[0], list):

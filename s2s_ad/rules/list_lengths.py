@@ -15,7 +15,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, region_of
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.sizes import Size
-from s2s_ad.rules.index_layout import layout
+from s2s_ad.rules.index_layout import is_integer, layout, range_of
 
 FARTHEST = 100  # operations between a list and its beginning
 
@@ -62,6 +62,24 @@ def _of_slice(whole: Size | None, index: slice) -> Size | None:
         return None
     found = layout(index, (values.dim_of_size(whole),))
     return None if found is None else values.size_of_dim(found.shape[0])
+
+
+def required_of_list(builder: Builder, index: Any, items: Any) -> list[Size]:
+    """What is not below 0 where a number of an index into a list that is made here is in range.
+
+    Where it is not known how many items it has it is asked of a known index alone: a loop over a
+    list runs as often as that has items.
+    """
+    rule, _, _ = builder.definition(items)
+    if rule is None or not is_integer(index):
+        return []
+    low, high = range_of(builder, index)
+    count = length(builder, items)
+    if count is None:
+        count = sizes.of(sizes.fresh())
+        if low.known is None:
+            return []
+    return [each for each in (count - high - 1, count + low) if not sizes.is_natural(each)]
 
 
 def _grown(builder: Builder, loop: Loop, operands: list, place: int) -> Size | None:

@@ -56,11 +56,49 @@ def in_a_helper(x, c):
     return np.sum(x) + looked_up(c, x[0])
 
 
+def unread_of_a_list(x, c):
+    [c[0], x[1], 2.0][int(x[0])]
+    return np.sum(x)
+
+
+def unread_of_a_tuple_of_arrays(x, c):
+    pair = x, c, 2 * c
+    pair[int(x[0])]
+    return np.sum(x)
+
+
+def unread_of_a_grown_list(x, c):
+    rows = []
+    for i in range(4 - int(x[0])):
+        rows.append(x[0] * i)
+    rows[1]
+    return np.sum(x)
+
+
+def stored_into_a_list(x, c):
+    items = [1.0, 2.0, 3.0]
+    items[int(x[0])] = x[1]
+    return np.sum(x)
+
+
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("transform", [each for each in TRANSFORMS if each != "both"])
 @pytest.mark.parametrize(
     "f",
-    [picked, unread, one_of_many, picked_by_order, several, stored, in_a_loop, in_a_helper],
+    [
+        picked,
+        unread,
+        one_of_many,
+        picked_by_order,
+        several,
+        stored,
+        in_a_loop,
+        in_a_helper,
+        unread_of_a_list,
+        unread_of_a_tuple_of_arrays,
+        unread_of_a_grown_list,
+        stored_into_a_list,
+    ],
 )
 def test_an_index_that_values_decide(f, transform):
     transformed = TRANSFORMS[transform](f)
@@ -137,6 +175,22 @@ def test_elements_that_lengths_prove_are_not_read_for_that():
     text = grad(added_up).source(np.ones(3), np.ones(3))
     assert "c[i]" not in text
     assert "# for arguments with len(c) >= len(x)" in text
+
+
+def added_of_lists(x):
+    weights, made, total = [1.0, 2.0, 3.0], [], 0.0
+    for k in range(len(x)):
+        made.append(k * 0.5)
+    for k in range(len(weights)):
+        total = total + weights[k] + x[0]
+    for k in range(len(x)):
+        total = total + made[k] * 2.0 + x[k]
+    return total
+
+
+def test_items_that_a_loop_takes_are_not_read_for_that():
+    assert "made" not in grad(added_of_lists).source(np.ones(3))
+    np.testing.assert_array_equal(grad(added_of_lists)(np.ones(3)), [4.0, 1.0, 1.0])
 
 
 def labelled(x, label):
