@@ -120,8 +120,10 @@ class Operations(Cells):
             return self._fresh(place)
         return self._view(place, 0.9, overlapping=rule.overlapping)
 
-    def _view(self, place: Place, size: float, *, overlapping: bool = False) -> Held:
-        """A view of the first operand, or the operand itself."""
+    def _view(
+        self, place: Place, size: float, *, overlapping: bool = False, of_items: bool = False
+    ) -> Held:
+        """A view of the first operand, or the operand itself; or of the items of a list alone."""
         source = place.atom(place.operands[0])
         if not source.cells and not overlapping:
             return self._fresh(place)  # of a number
@@ -130,7 +132,8 @@ class Operations(Cells):
         edge = place.edge("view", size=size) if isinstance(fact, values.Array) else None
         if overlapping and made.own is not None and edge not in self.cuts:
             self._pair(made.own, OUTSIDE, (edge,), None)
-        self._link(made.own, source.own, edge)
+        if not of_items:
+            self._link(made.own, source.own, edge)
         self._link(made.own, source.items, edge)
         self._link(made.items, source.items)
         return made
@@ -161,7 +164,7 @@ class Operations(Cells):
             self._link(made.items, held.items)
             return made
         if isinstance(fact, values.List):
-            made = self._view(place, 1.0)
+            made = self._view(place, 1.0, of_items=True)
             part = self._part(place, held)
         else:
             kind = index_kind(index, fact, place.program.fact)

@@ -95,6 +95,8 @@ def _shares_memory(
         if not statement.rule.is_view(statement.operands, fact):
             continue
         array = getattr(statement.operands[0], "id", "")
+        if isinstance(facts.get(array), values.List):
+            continue  # an item is kept without the list
         others = {*statement.reads} - {array}
         known = array in closed or (array in described and described[array].keep is not None)
         if known and array not in changed and not described.keys() & others:

@@ -1,0 +1,104 @@
+"""A list that grows is not copied for what was read of it before: its items are not itself."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jvp, value_and_grad, vmap
+from transforms.differences import differences
+
+X = np.array([0.3, -0.7, 1.9])
+
+
+def trajectory(x):
+    xs, vs = [x[0]], [x[1]]
+    for _ in range(4):
+        a = -np.sin(xs[-1])
+        vs.append(vs[-1] + x[2] * a)
+        xs.append(xs[-1] + 0.1 * vs[-1])
+    return sum(xs) + np.sum(np.array(vs) ** 2)
+
+
+def states(x):
+    held = [x]
+    for _ in range(3):
+        held.append(np.sin(held[-1]) * held[0] + held[-1])
+    return np.sum(held[-1] * held[1])
+
+
+def replaced(x):
+    held = [x[0], x[1], x[2]]
+    for i in range(3):
+        before = held[i]
+        held[i] = before * held[i - 1] + np.cos(before)
+    return held[0] * held[1] + held[2]
+
+
+PLAIN = [trajectory, states, replaced]
+
+
+def item_changes(x):
+    """What was read of the list is an array that changes, and the list has it still."""
+    held = [x * 1.0]
+    for k in range(3):
+        last = held[-1]
+        held.append(last * 2.0)
+        last[k] = x[0] * last[1]
+    return np.sum(np.array(held) ** 2)
+
+
+def item_kept_before_the_change(x):
+    held = [x * 1.0]
+    for k in range(3):
+        last = held[-1]
+        kept = last.copy()
+        last[k] = 3.0
+        held.append(last * kept)
+    return np.sum(held[-1] * held[1])
+
+
+def list_inside(x):
+    """The item is a list, which grows where it stands."""
+    held = [[x[0]]]
+    for k in range(3):
+        row = held[-1]
+        row.append(row[-1] * x[k])
+        held.append([row[0] + x[1]])
+    return sum(row[-1] * len(row) for row in held)
+
+
+def two_names(x):
+    a = [x[0]]
+    b = a
+    for k in range(3):
+        first = a[-1]
+        b.append(first * x[k])
+        a[0] = first + a[-1]
+    return sum(a) * len(b)
+
+
+def taken_and_put_back(x):
+    held = [x[0], x[1]]
+    for k in range(3):
+        last = held.pop()
+        held.append(held[-1] * last)
+        held.append(last * x[k])
+    return held[0] * held[-1] + held[1]
+
+
+@pytest.mark.filterwarnings("ignore:.*no batched form")
+@pytest.mark.parametrize(
+    "fn",
+    [*PLAIN, item_changes, item_kept_before_the_change, list_inside, two_names, taken_and_put_back],
+)
+def test_values_and_gradients(fn):
+    value, slopes = value_and_grad(fn)(X)
+    expected = differences(fn, X)
+    np.testing.assert_allclose(value, fn(X.copy()))
+    np.testing.assert_allclose(slopes, expected, atol=1e-6)
+    np.testing.assert_allclose(vmap(grad(fn))(np.stack([X, X + 0.1]))[0], expected, atol=1e-6)
+    np.testing.assert_allclose(jvp(fn, X, np.ones(3))[1], np.sum(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("fn", PLAIN)
+def test_no_list_is_copied(fn):
+    assert "[:]" not in value_and_grad(fn).source(X)
