@@ -121,8 +121,8 @@ COMPOUND = BETWEEN.keys() - {operator.pow}
 
 
 def element(base: str, index: gast.AST, called: Callable[[gast.Name], str]) -> str:
-    """What an element or a row is called: `L_ij`, `x_0`, `c_prev` of `c[i - 1]`; "" where the index
-    says nothing short."""
+    """What an element or a row is called: `L_ij`, `x_0`, `x_last` of `x[-1]`, `c_prev` of
+    `c[i - 1]`; "" where the index says nothing short."""
     words = []
     for each in index.elts if isinstance(index, gast.Tuple) else [index]:
         number = getattr(each, "value", None)
@@ -130,6 +130,8 @@ def element(base: str, index: gast.AST, called: Callable[[gast.Name], str]) -> s
             words.append(called(each))
         elif isinstance(each, gast.Constant) and type(number) is int and number >= 0:
             words.append(str(number))
+        elif number == -1 and type(number) is int:
+            words.append("last")
         elif getattr(getattr(each, "right", None), "value", None) == 1 and type(each.op) in BESIDE:
             words.append(BESIDE[type(each.op)])
         elif not isinstance(each, gast.Slice):
