@@ -328,7 +328,7 @@ def _axes(axis: Any, rank: int) -> list[int] | None:
     """The axes that are summed over; None where that is not known."""
     if axis is None:
         return list(range(rank))
-    items: list = [getattr(each, "value", None) for each in getattr(axis, "elts", ())] or [axis]
+    items = axis if isinstance(axis, tuple) else (axis,)
     if any(type(each) is not int for each in items):
         return None
     return [each % rank for each in items]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad.core import form
@@ -12,6 +13,7 @@ from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import Program
+from s2s_ad.core.rewriting import rewritten
 from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
@@ -84,7 +86,18 @@ class Swept:
         self.outputs = [sweep.output(atom) for atom in atoms]
         everything = [*self.outputs, *self.results]
         more = [*self.seeds, *self.chosen]
-        self.joint = halves.joint(self.builder, self.program, more, everything)
+        joint = halves.joint(self.builder, self.program, more, everything)
+        self.joint = rewritten(joint, self._as_given) if self.chosen else joint
+
+    def _as_given(self, statement: form.Statement) -> form.Statement | gast.AST:
+        """An adjoint that is given as a selection is zero already where the mask is not."""
+        if statement.function is not np.where:
+            return statement
+        mask, y_bar, _ = statement.operands
+        names = getattr(mask, "id", ""), getattr(y_bar, "id", "")
+        given = names[0] in self.chosen and names[1] in self.seeds
+        returned = any(getattr(each, "name", "") == statement.target for each in self.results)
+        return y_bar if given and not returned else statement
 
     def backward(self, made: halves.Halves, needed: list[str], unnamed: dict[str, str]) -> Callee:
         return derived_callee(

@@ -61,6 +61,11 @@ ROWS = {
         (x, A),
         "",
     ),
+    "a sum over several axes": (
+        lambda w, u: np.sum(np.sin(np.sum(w[..., np.newaxis] * u[np.newaxis], axis=(1, 2)))),
+        (w, rng.normal(size=(3, 4, 2))),
+        "np.tensordot(",
+    ),
     "one element in zeros": (lambda v: np.exp(v)[2] + np.sum(np.exp(v)[:2]), (v,), "v_bar[2] = "),
 }
 
