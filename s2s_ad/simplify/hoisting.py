@@ -40,8 +40,7 @@ def hoist(program: Program) -> Program:
     facts, hints = dict(program.facts), dict(program.hints)
     for statement in program.body:
         loop = region_of(statement)
-        found = _same_in_each_pass(program, loop) if isinstance(loop, Loop) else []
-        if found:
+        if isinstance(loop, Loop) and (found := _same_in_each_pass(program, loop)):
             ahead, statement = _taken_out(statement, loop, found)
             body += ahead
             for each, inside in zip(ahead, found, strict=True):
@@ -58,7 +57,9 @@ def _same_in_each_pass(program: Program, loop: Loop) -> list[form.Op]:
     known |= {each.name for each in block.captured()} & {each.name for each in program.captured()}
     alike: dict[str, form.Op] = {}
     for each in block.body:
-        if each.phase == "backward" and _is_plain(block, each) and known.issuperset(each.reads):
+        if not isinstance(each, form.Op) or each.phase != "backward":
+            continue
+        if _is_plain(block, each) and known.issuperset(each.reads):
             known.add(each.target)
             alike[each.target] = each
     changed = _changed(block)
@@ -70,7 +71,7 @@ def _same_in_each_pass(program: Program, loop: Loop) -> list[form.Op]:
     return [each for each in alike.values() if each.target in needed]
 
 
-def _is_plain(block: Program, statement: form.Statement) -> bool:
+def _is_plain(block: Program, statement: form.Op) -> bool:
     if has_effect(statement) or isinstance(statement.rule, Compound | Item):
         return False
     if statement.rule.distinct:
@@ -94,8 +95,8 @@ def _changed(block: Program) -> Collection[str]:
 
 
 def _taken_out(
-    statement: form.Op, loop: Loop, found: list[form.Op]
-) -> tuple[list[form.Op], form.Op]:
+    statement: form.Statement, loop: Loop, found: list[form.Op]
+) -> tuple[list[form.Op], form.Statement]:
     """(statements before the loop, the loop to which their results are fixed)."""
     fixed = zip(loop.leaves(loop.body).fixed, loop.parts(statement.operands).fixed, strict=True)
     atoms, ahead = dict(fixed), []

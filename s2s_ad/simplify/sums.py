@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gast
@@ -41,7 +41,7 @@ def join_sums(program: Program) -> Program:
     chains: dict[str, list[form.Statement]] = {}  # the last array of each chain -> its sums
     for statement in program.body:
         base = _summed(statement)
-        if base is not None and statement.phase == "backward":
+        if base and statement.phase == "backward":
             chain = chains.pop(base) if base in chains and counts[base] == 1 else []
             chain.append(statement)
             chains[statement.target] = chain
@@ -189,18 +189,18 @@ def set_sums(program: Program) -> Program:
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     cleared: dict[str, form.Statement] = {}
     untouched: dict[str, list[gast.AST]] = {}  # zeros -> the indices of what is none any more
-    unread: set[str | None] = set()
+    unread: set[str] = set()
     body: list[form.Statement] = []
     for statement in program.body:
         if clears(program, statement):
             cleared[statement.target] = statement
         base = _summed(statement)
-        single = base is not None and counts[base] == 1
-        zeros = cleared.get(base or "") if single else None
+        single = counts[base] == 1
+        zeros = cleared.get(base) if single else None
         if zeros is not None and _same_elements(program, zeros, statement):
             statement = _as_store(statement, zeros.operands[0])
             body.remove(zeros)
-        elif single and untouched.get(base or "") == [] and _is_diagonal(program, statement, made):
+        elif single and untouched.get(base) == [] and _is_diagonal(program, statement, made):
             unread |= {base, *form.reads(statement.parameters["index"])}
             statement = statement.with_call(np.diag, [statement.operands[1]], {})
         elif single and base in untouched:
@@ -216,7 +216,7 @@ def set_sums(program: Program) -> Program:
 
 
 def _without(
-    body: list[form.Statement], unread: set[str | None], outputs: Iterable[gast.AST]
+    body: list[form.Statement], unread: set[str], outputs: Sequence[gast.AST]
 ) -> list[form.Statement]:
     """The body without what was computed for statements that no longer read it."""
     counts, kept = liveness.counts(body, outputs), []
@@ -295,11 +295,11 @@ def clears(program: Program, statement: form.Statement) -> bool:
     return zero and value.value == 0 and plain and values.is_inexact(fact) is True
 
 
-def _summed(statement: form.Statement) -> str | None:
-    """The array to whose elements something is added."""
+def _summed(statement: form.Statement) -> str:
+    """The array to whose elements something is added; "" where nothing is."""
     if isinstance(statement, form.Effect) or statement.function is not runtime.index_add:
-        return None
-    return getattr(statement.operands[0], "id", None)
+        return ""
+    return getattr(statement.operands[0], "id", "")
 
 
 def _same_elements(program: Program, zeros: form.Statement, statement: form.Statement) -> bool:

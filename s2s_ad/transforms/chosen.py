@@ -37,7 +37,9 @@ def _mask_of(builder: Builder, ones: Any) -> Any:
     if rule.elementwise and operands[1:] == [1.0, 0.0]:
         return operands[0] if _is_mask(operands[0]) else ones
     index = params.get("index")
-    alone = _is_mask(index) and values.same_shape(index.shape, ones.shape)
+    if not isinstance(index, Symbol) or not _is_mask(index):
+        return ones
+    alone = values.same_shape(index.shape, ones.shape)
     return index if alone and filling_of(builder, operands[0]) == 0 else ones
 
 
