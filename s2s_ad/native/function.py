@@ -34,6 +34,7 @@ from s2s_ad.native.reusing import reused
 from s2s_ad.native.spelling import Expression, compare, name, number
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
+from s2s_ad.native.stored import kept
 from s2s_ad.native.stores import Stores
 from s2s_ad.native.writer import node_of
 
@@ -55,7 +56,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         return_ = with_origin(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
         body = reused(by_columns(reordered(body, shown), shown), shown)
-        body = counted(read_ahead(body, shown))
+        body = counted(read_ahead(kept(body, shown), shown))
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []
         arguments = gast.arguments(parameters, none, None, none, none, None, none)

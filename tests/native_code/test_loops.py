@@ -176,7 +176,15 @@ def scaled_rows(M, x):
 
 
 x, A = rng.random(7), rng.random((6, 6)) + 0.1
+def shortest_paths(a):
+    a = a.copy()
+    for k in range(len(a)):
+        a = np.minimum(a, a[:, k][:, None] + a[k])
+    return np.sum(a * a)
+
+
 LOOPS = {
+    "shortest paths": (shortest_paths, (np.abs(A[:3, :3]),)),
     "columns of a triangle": (triangle, (A, rng.random((6, 4)))),
     "columns of an orthogonal matrix": (orthogonal, (A[:, :4],)),
     "columns of the columns before": (sweep, (A, rng.random((6, 6)))),
@@ -322,6 +330,15 @@ def test_what_stays_in_a_loop_is_read_before_it():
             for each in elements if stored else ():
                 moves = loop.target.id in gast.unparse(each.slice)
                 assert moves or each.value.id in stored, gast.unparse(loop)
+
+
+def test_what_a_loop_stores_and_reads_again_is_a_number():
+    text = jit(grad(shortest_paths)).source(*LOOPS["shortest paths"][1], native=True)
+    for loop in innermost(text):
+        stored = {gast.unparse(e.targets[0]) for e in loop.body if isinstance(e, gast.Assign)}
+        for statement in loop.body[1:]:
+            read = {gast.unparse(e) for e in gast.walk(statement.value)}
+            assert not [each for each in read & stored if "[" in each], gast.unparse(loop)
 
 
 def test_columns_of_pairs_are_put_side_by_side():
