@@ -175,12 +175,14 @@ def scaled_rows(M, x):
     return np.sum(M**2) + np.sum(x)
 
 
-x, A = rng.random(7), rng.random((6, 6)) + 0.1
 def shortest_paths(a):
     a = a.copy()
     for k in range(len(a)):
         a = np.minimum(a, a[:, k][:, None] + a[k])
     return np.sum(a * a)
+
+
+x, A = rng.random(7), rng.random((6, 6)) + 0.1
 
 
 LOOPS = {
