@@ -28,6 +28,7 @@ from s2s_ad.native.spelling import (
     number,
     plus,
     same,
+    unused,
     value_of,
 )
 from s2s_ad.native.support import SUPPORT
@@ -123,13 +124,6 @@ class _Order:
 
     def _stays(self, atom: str) -> bool:
         return (atom.isidentifier() and self.assigned[atom] <= 1) or atom == affine.ONE
-
-    def _fresh(self, text: str) -> str:
-        own, count = text, 2
-        while own in self.taken:
-            own, count = f"{text}_{count}", count + 1
-        self.taken.add(own)
-        return own
 
     def _loop(self, loop: gast.For) -> list[gast.stmt]:
         inner = [each for each in loop.body if isinstance(each, gast.For)]
@@ -240,7 +234,7 @@ class _Order:
         )
         if not is_float or len(bounds) != 1:
             raise Refused
-        text = self._fresh(own)
+        text = unused(own, self.taken)
         made.ahead.append(
             _at(assign(text, call("np.empty", call("max", bounds[0], number(0)))), each)
         )
@@ -393,7 +387,7 @@ class _Order:
                 continue
             if any(not self.kin.are_apart(own, e) for e in {*uses.loads, *uses.stores} - {own}):
                 continue
-            total = self._fresh("total")
+            total = unused("total", self.taken)
             term = (
                 each.value
                 if isinstance(each.op, gast.Add)

@@ -14,7 +14,7 @@ import gast
 
 from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.fusion import ALLOCATIONS, every_statement, is_inside
-from s2s_ad.native.spelling import assign, call, name, names_in, number, same
+from s2s_ad.native.spelling import assign, call, name, names_in, number, same, unused
 
 
 def reused(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stmt]:
@@ -138,13 +138,6 @@ class _Known:
             given = _given(node)
             if given:
                 node.value = gast.Call(gast.Attribute(name(given), "copy", gast.Load()), [], [])
-
-    def fresh(self, text: str) -> str:
-        own, number = text, 2
-        while own in self.names:
-            own, number = f"{text}_{number}", number + 1
-        self.names.add(own)
-        return own
 
 
 def _kind(node: gast.stmt) -> str | None:
@@ -278,7 +271,7 @@ def _read_first(found: _Reuse, known: _Known) -> None:
     place = next(k for k, each in enumerate(block) if _elements(each, found.new))
     if not _elements(block[place + 1 :], found.before):
         return
-    own = known.fresh(f"{found.before}_element")
+    own = unused(f"{found.before}_element", known.names)
     element = _elements(block, found.before)[0]
     for each in block:
         _replace(each, found.before, own)

@@ -156,6 +156,15 @@ def raised(kind: str = "ValueError") -> gast.stmt:
     return gast.Raise(name(kind), None)
 
 
+def unused(text: str, taken: set[str]) -> str:
+    """A name that is not taken yet; it is then."""
+    own, count = text, 2
+    while own in taken:
+        own, count = f"{text}_{count}", count + 1
+    taken.add(own)
+    return own
+
+
 def names_in(node: Any) -> set[str]:
     """All names that a tree reads or assigns."""
     return {each.id for each in gast.walk(node) if isinstance(each, gast.Name)}

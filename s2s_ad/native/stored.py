@@ -13,7 +13,7 @@ import gast
 
 from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.fusion import Kin
-from s2s_ad.native.spelling import assign, name, names_in, same
+from s2s_ad.native.spelling import assign, name, names_in, same, unused
 
 
 def kept(body: list[gast.stmt], parameters: Sequence[str]) -> list[gast.stmt]:
@@ -37,7 +37,7 @@ class _Kept:
                         setattr(each, part, self.block(inner))
             readers = self._readers(each, body[place + 1 :]) if _stores_result(each) else []
             if readers:
-                own = self._fresh(f"{each.targets[0].value.id}_element")
+                own = unused(f"{each.targets[0].value.id}_element", self.taken)
                 for reader in readers:
                     _replace(reader, each.targets[0], own)
                 known = getattr(each, "origin", None), getattr(each, "phase", "")
@@ -68,13 +68,6 @@ class _Kept:
             return target.id not in names_in(element)
         array = getattr(getattr(target, "value", None), "id", None)
         return array is not None and self.kin.are_apart(array, element.value.id)
-
-    def _fresh(self, text: str) -> str:
-        own, number = text, 2
-        while own in self.taken:
-            own, number = f"{text}_{number}", number + 1
-        self.taken.add(own)
-        return own
 
 
 def _stores_result(node: gast.stmt) -> bool:

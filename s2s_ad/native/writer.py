@@ -41,6 +41,7 @@ from s2s_ad.native.spelling import (
     raised,
     same,
     times,
+    unused,
 )
 
 INDICES = ("i", "j", "k", "l", "m", "p", "q", "r")
@@ -71,11 +72,7 @@ class Writer:
     # ---- names and statements
 
     def fresh(self, text: str) -> str:
-        candidate, count = text, 2
-        while candidate in self.taken:
-            candidate, count = f"{text}_{count}", count + 1
-        self.taken.add(candidate)
-        return candidate
+        return unused(text, self.taken)
 
     def emit(self, statement: gast.stmt) -> None:
         if not hasattr(statement, "origin"):
