@@ -19,7 +19,7 @@ from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.elementwise import FOLDED, Elementwise
+from s2s_ad.rules.elementwise import FOLDED, Elementwise, keeps_its_type
 from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
     Masked,
@@ -677,7 +677,8 @@ class Power(PowerSlopes):
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         base, exponent = operands
         one = type(exponent) in (int, float) and exponent == 1 and isinstance(base, Symbol)
-        if one and (type(exponent) is int or values.is_inexact(base.fact)):
+        same = one and (type(exponent) is int or values.is_inexact(base.fact))
+        if same and keeps_its_type(builder, base):
             return base
         return super().shortcut(builder, operands, params)
 

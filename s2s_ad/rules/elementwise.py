@@ -263,6 +263,8 @@ class Elementwise(Rule):
         """Whether `value` leaves `other` as it is, in value, in dtype and in shape."""
         if type(value) not in (int, float) or value != neutral or not isinstance(other, Symbol):
             return False
+        if not keeps_its_type(builder, other):
+            return False
         return values.is_inexact(other.fact) is True or (
             type(value) is int and getattr(values.strong_dtype(other.fact), "kind", "b") != "b"
         )
@@ -456,6 +458,15 @@ def _as_they_may_be(operands: list, to_number: bool) -> list[list]:
     ]
     found = list(map(list, itertools.product(*options)))
     return found[:-1] if to_number else found
+
+
+def keeps_its_type(builder: Builder, value: Symbol) -> bool:
+    """Whether NumPy gives what an operation leaves as it is: of an array without axes, which text
+    takes as it takes numbers, it makes a number."""
+    rule = builder.definition(value)[0]
+    stays = rule is None or rule.view or rule.copy or rule.keeps_array
+    may_be_array = stays and isinstance(value.fact, values.Array) and value.fact.shape == ()
+    return builder.derived or not may_be_array
 
 
 def _is_symbolic(value: Any) -> bool:

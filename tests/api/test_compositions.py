@@ -244,3 +244,22 @@ def test_a_result_is_never_an_argument_without_axes():
 
 def np_product(x, y):
     return x * y
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda x: x * 1.0,
+        lambda x: x + 0.0,
+        lambda x: x / 1.0,
+        lambda x: x**1,
+        lambda x: +x,
+        lambda x: np.multiply(1.0, x.copy()),
+        lambda x: (x * 1.0) * 1.0,
+    ],
+)
+def test_arithmetic_makes_a_number_of_an_array_without_axes(same):
+    x = np.array(2.0)
+    found = jit(same)(x)
+    assert type(found) is type(same(x)) is np.float64
+    assert found == 2.0
