@@ -51,15 +51,16 @@ class Kinship:
         result.number = kinds.pop() if len(kinds) == 1 else None
         result.contiguous = all(each.contiguous for each in arrays)
         pairs = list(others)
-        group = [other for other, _ in pairs]
+        group = {id(other) for other, _ in pairs}
         for each in arrays:
-            shared = () if each.number else (each.root, *each.root.kin)
-            for other in shared:
-                if not any(other is known for known in group):
+            for other in () if each.number else _and_kin(each):
+                if id(other) not in group:
                     link(result, other)
             result.refusal = result.refusal or each.refusal
+        shared = [{id(x) for x in _and_kin(each)} for each in items]
         for other, column in pairs:
-            if any(self.may_share(a, b) for a, b in zip(items, column, strict=True)):
+            roots = (id(x.root) if isinstance(x, Reference) else None for x in column)
+            if any(root in known for root, known in zip(roots, shared, strict=True)):
                 link(result, other)
         return result
 
@@ -118,6 +119,11 @@ class Kinship:
     def unions_after(self, root: Any) -> list[Box]:
         """The lists that came from several paths, and may hold an array that is older."""
         return [each for each in self.unions if each.born > root.born]
+
+
+def _and_kin(value: Any) -> tuple:
+    """The memory of an array, and what may share it."""
+    return (value.root, *value.root.kin) if isinstance(value, Reference) else ()
 
 
 def link_with_kin(a: Any, b: Any) -> None:
