@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import Composite, composite
 from s2s_ad.rules.matrices import mT
 from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
+from s2s_ad.rules.structure import Structural
 from s2s_ad.rules.support import abs_square
 from s2s_ad.versions import takes_stacks
 
@@ -206,6 +208,74 @@ class PairSums(DifferencesAdded):
         return total
 
 
+class Squareform(Structural):
+    """squareform(X, force='no', checks=True): distances of pairs as a symmetric matrix, and back.
+
+    Of a matrix it reads what stands above the diagonal.
+    """
+
+    allocates = True
+    text = "x, checks=True"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        arguments = support.bind_call(builder, self, "X, force='no', checks=True", args, kwargs)
+        x = support.as_operand(builder, arguments["X"])
+        rank = support.known_rank(x, "squareform")
+        force, checks = static(arguments["force"], "force"), static(arguments["checks"], "checks")
+        if rank not in (1, 2) or str(force).lower() == ("", "tovector", "tomatrix")[rank]:
+            raise ValueError(f"squareform(force={force!r}) of an array with {rank} axes")
+        if rank == 2:
+            check_equal(x.shape[:1], x.shape[1:], "The matrix argument must be square.")
+        return builder.emit(self, [x], {"checks": False} if rank == 2 and not checks else {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        count = values.size_of_dim(x.shape[0]).known
+        if len(x.shape) == 2:
+            pairs = values.fresh_dim() if count is None else count * (count - 1) // 2
+            return values.with_shape(x, (pairs,))
+        rows = values.fresh_dim() if count is None else _rows_of(count)
+        return values.with_shape(x, (rows, rows))
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return None if tangents[0] is None else _squareform(tangents[0])
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        y_bar = _whole(y_bar, operation.result)
+        if y_bar.ndim == 1:
+            return np.triu(_squareform(y_bar))
+        return _squareform(y_bar + y_bar.T)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x = operation.operands[0]
+        call, pairs = x.builder.call, support.sample_rank(x, True) == 1
+        rows = np.size(x, -1)
+        if pairs:
+            rows = (
+                _rows_of(rows) if isinstance(rows, int) else call(math.isqrt, (2 * rows,), {}) + 1
+            )
+        above = (slice(None), *call(np.triu_indices, (rows, 1), {}))
+        if not pairs:
+            return x[above]
+        y = call(np.zeros, ((batch.size, rows, rows),), {"dtype": x.dtype})
+        y = call(runtime.index_set, (y, above, x), {})
+        return y + mT(y)
+
+
+def _squareform(x: Symbol) -> Symbol:
+    """The matrix of a vector, or what a matrix has above its diagonal."""
+    checks = {"checks": False} if x.ndim == 2 else {}
+    return x.builder.call(distance.squareform, (x,), checks)
+
+
+def _rows_of(pairs: int) -> int:
+    """How many rows there are between which there are so many pairs."""
+    rows = math.isqrt(2 * pairs) + 1
+    if rows * (rows - 1) // 2 != pairs:
+        raise ValueError(f"Incompatible vector size: no matrix has {pairs} pairs of rows")
+    return rows
+
+
 def _sums(weights: Symbol, a: Symbol, b: Symbol) -> Symbol:
     return weights.builder.call(runtime.sums_of_differences, (weights, a, b), {})
 
@@ -224,6 +294,7 @@ def _of_pairs(weights: Symbol, x: Symbol) -> list:
 
 register(Distances(distance.cdist, "XA, XB, metric='euclidean'", _both, _of_each))
 register(Distances(distance.pdist, "X, metric='euclidean'", _pairs, _of_pairs))
+register(Squareform(distance.squareform, "squareform"))
 register(SumsOfDifferences(runtime.sums_of_differences, "sums_of_differences"))
 register(PairSums(runtime.pair_sums, "pair_sums"))
 for _name, _meaning in METRICS.items():

@@ -172,6 +172,13 @@ DISTANCES += [
     case("scipy.spatial.distance.pdist(x)", x=positive(4, 3), **LIKE),
     case("scipy.spatial.distance.pdist(x, 'cityblock')", x=positive(4, 3), **LIKE),
     case("scipy.spatial.distance.pdist(x, 'sqeuclidean')", x=positive(4, 3), **LIKE),
+    case("scipy.spatial.distance.squareform(x)", x=real(6), **LIKE),
+    case("scipy.spatial.distance.squareform(x, checks=False)", x=real(4, 4), **LIKE),
+    case(
+        "scipy.spatial.distance.squareform(scipy.spatial.distance.pdist(x))",
+        x=positive(4, 3),
+        **LIKE,
+    ),
 ]
 DISTANCES += [
     case(f"scipy.spatial.distance.{name}(x, y)", x=positive(3), y=positive(3), **LIKE)
