@@ -96,7 +96,7 @@ class Reshape(Structural):
             return None
         if len(shape) != 1 or type(shape[0]) is not int or shape[0] != -1:
             return None
-        if operands[0].ndim == 1:
+        if values.rank_of(builder.fact(operands[0])) == 1:
             return operands[0]
         rule, rows, params = builder.definition(operands[0])
         stacked = rule is not None and rule.function is np.stack and operands[0].ndim == 2

@@ -599,3 +599,52 @@ def test_a_tangent_of_what_may_be_an_array_or_a_number(dtype):
     y = np.ones((1, 2), dtype)
     value, tangent = jvp(number_in_the_end, (y,), (np.ones_like(y),))
     assert (value, tangent) == (2.0 + np.sin(2.0), 0.0)
+
+
+LIMIT = 3.5
+
+
+def begins_whole_on_a_path(x):
+    if LIMIT > 2:
+        y = 0
+    else:
+        y = 0.0
+    for each in x:
+        y = y + each
+    return y
+
+
+def begins_after_no_pass(x, n=0):
+    y = 0
+    for _ in range(n):
+        y = y + 0.5
+    for each in x:
+        y = y + each
+    return y
+
+
+def begins_in_a_helper(x):
+    def first(limit):
+        low = limit * 2
+        return 0 if low > 4 else 0.5 * low
+
+    y = first(LIMIT)
+    for each in x:
+        y = y + each**2
+    return y
+
+
+@pytest.mark.parametrize("f", [begins_whole_on_a_path, begins_after_no_pass, begins_in_a_helper])
+def test_samples_are_not_cut_where_a_sum_begins_with_a_whole_number(f):
+    rows = np.array([[0.5, 1.5, 2.25], [1.0, -0.5, 0.25]])
+    np.testing.assert_allclose(vmap(f)(rows), [f(row) for row in rows])
+
+
+def joined_with_an_element(x):
+    last = 1 if LIMIT > 2 else x[0]
+    return np.sum(np.r_[x, last] ** 2)
+
+
+def test_a_number_that_becomes_known_may_be_reshaped():
+    x = np.array([1.5, 2.0, 0.3])
+    np.testing.assert_allclose(grad(lambda x: np.sum(grad(joined_with_an_element)(x)))(x), 2.0)

@@ -11,10 +11,10 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
-from s2s_ad.core.callee import compound_of, may_raise
+from s2s_ad.core.callee import Compound, compound_of, may_raise
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Attempt, Branch, block, region_of, with_blocks
-from s2s_ad.core.rule import Ragged
+from s2s_ad.core.rule import Item, Ragged
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch.context import Batch
 
@@ -153,7 +153,8 @@ def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
         return filled(context, (), 0, wanted) if values.shape_of(fact) == () and wanted else value
     if isinstance(value, Symbol):
         if not batched and value.shape == ():  # memory of its own, for it will be written to
-            value = context.builder.call(np.full, (context.size, value), {})
+            kind = wanted if _is_of_paths(context, value) else None
+            value = context.builder.call(np.full, (context.size, value), {"dtype": kind})
         elif not batched:
             value = context.spread(value, False)
         if wanted is None or value.dtype is None or value.dtype == wanted:
@@ -173,6 +174,13 @@ def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
         return value  # which stands for no array, whatever the samples are
     value = value if wanted is None else wanted.type(value)
     return filled(context, (), value, wanted)
+
+
+def _is_of_paths(context: Batch, value: Symbol) -> bool:
+    """Whether it is a number of Python's that a branch, a loop or a helper gives: on some path it
+    may be whole."""
+    rule, _, _ = context.builder.definition(value)
+    return isinstance(rule, Item | Compound) and isinstance(value.fact, values.Scalar)
 
 
 def filled(context: Batch, lengths: Sequence[Any], value: Any, dtype: np.dtype | None) -> Any:
