@@ -116,7 +116,7 @@ def _typed(adjoint: Any, item: Any, mixed: bool) -> Any:
 class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
 
-    hands_on = at_end = True
+    hands_on = at_end = quiet = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)

@@ -87,6 +87,7 @@ class Outlined:
 
     callee: Callee
     result: Any  # a Tree of Outputs, Arguments and objects that are known
+    given: tuple[int, ...]  # the leaves of the arguments that it is given
     parameters: tuple[Capture, ...] = ()  # the captured Parameters that it reads
     loops: tuple[tuple, ...] = ()  # by output: the loops that made it and could be written out
 
@@ -94,7 +95,7 @@ class Outlined:
         """The result of a call with these arguments."""
         operands = leaves_of(arguments)
         held = (lowering.captures.parameter(each.value, each.text) for each in self.parameters)
-        given_to = [settled(each) for each in (*operands, *held)]
+        given_to = [settled(each) for each in (*(operands[i] for i in self.given), *held)]
         results = self.callee.call(lowering.builder, given_to)
         made = [lowering.memory.returned(each) for each in results]
         for each, loops in zip(results, self.loops, strict=True):
@@ -412,9 +413,22 @@ def outline(
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
     loops = tuple(tuple(_loops(lowering, each)) for each in outputs)
-    callee = _callee(lowering, frame, arguments, more, segment, outputs, free)
+    unread = _inside(arguments) - read.keys()
+    given = [each for each in inputs if each.name not in unread]
+    callee = _callee(lowering, frame, arguments, [*given, *more], segment, outputs, free)
     del builder.body[start:]
-    return Outlined(callee, rebuilt(result, described), tuple(more), loops)
+    positions = tuple(places[each.name] for each in given)
+    return Outlined(callee, rebuilt(result, described), positions, tuple(more), loops)
+
+
+def _inside(arguments: dict[str, Any]) -> set[str]:
+    """The values that only stand inside of objects, lists and dicts: of these a helper is given
+    what it reads, as other parts may be long histories."""
+    parts = [leaf for value in arguments.values() for leaf in tree.leaves(opened(value))]
+    plain = {
+        opened(value).name for value in arguments.values() if isinstance(opened(value), Symbol)
+    }
+    return {leaf.name for leaf in parts if isinstance(leaf, Symbol)} - plain
 
 
 def _loops(lowering: Lowering, name: str) -> set[tuple]:
@@ -429,7 +443,7 @@ def _callee(
     lowering: Lowering,
     frame: Frame,
     arguments: dict,
-    parameters: list[Capture],
+    inputs: list[Symbol | Capture],
     segment: list,
     outputs: list,
     free: set,
@@ -440,7 +454,7 @@ def _callee(
     nodes = [to_node(Symbol(builder, name)) for name in outputs]
     several = tuple_of(nodes)
     hints = builder.hints | _parameter_hints(arguments)
-    leaves = [each.name for each in (*leaves_of(arguments), *parameters)]
+    leaves = [each.name for each in inputs]
     captures = [each for key, each in lowering.captures.constants().items() if key in read]
     own = [*leaves, *(each.target for each in segment if isinstance(each, form.Op))]
     own += [each.name for each in captures if each.name is not None]

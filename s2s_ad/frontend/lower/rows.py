@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
@@ -100,13 +100,15 @@ def are_alike(a: Any, b: Any) -> bool:
 
 
 def check(structure: Any, item: Any) -> None:
-    """Refuse an item of another structure."""
+    """Refuse an item of another structure, unless it can be known how many items there are."""
     if not fits(structure, item):
-        raise UnsupportedError(
+        error = UnsupportedError(
             "S2S201",
             f"{describe(item)} in a list of other items, whose length is not known",
             help="give all items the same structure",
         )
+        held = next(columns(structure), None)
+        raise error if held is None else NeedStatic(held.name, "the number of items", error)
 
 
 # ---- templates -----------------------------------------------------------------------------------
