@@ -212,8 +212,21 @@ def two_read_one(x):
     return next(products) + next(numbers)
 
 
+def tried(x):
+    total = 0.0
+    try:
+        for v in (v * -0.5 for v in x):
+            total += v * v
+            if total > 3.0:
+                break
+    except ValueError:
+        total = 1.0
+    return total
+
+
 PROGRAMS = [
     (pipeline, (XS,)),
+    (tried, (XS,)),
     (started, (1.3,)),
     (unpacked, (XS,)),
     *((each, (XS,)) for each in (of_windows, consume, mixed, of_a_generator_expression)),

@@ -278,6 +278,7 @@ def finish(lowering: Lowering, value: Box) -> None:
 
 def step_by_step(lowering: Lowering, node: gast.For, value: Box) -> gast.While:
     """`for x in iterator` as `while` there is an item: `x` is the next one."""
+    _source(lowering, value)  # before the loop, which has to find the iterator as it leaves it
     name = private("iterator")
     lowering.frame.locals[name] = value
     places = {"I": name, "H": gast.Constant(value=has_more, kind=None), "X": node.target}

@@ -44,7 +44,7 @@ from s2s_ad.frontend.scopes import bound_names
 
 MOST_PASSES = 200
 MOST_WRITTEN = 4_000  # passes that are written out
-MOST_NESTED = 12  # passes of a `while`, each inside of a branch of the one before
+MOST_NESTED = 30  # passes of a `while`, each inside of a branch of the one before
 
 
 @statement(gast.For)
@@ -272,6 +272,7 @@ def known_passes(
             return LEAVES
         if stops is not False:
             lowering.frame.locals[SKIP] = stops
+            left = min(left, MOST_NESTED)
             return unless_left(lowering, lambda left=left: known_passes(lowering, node, need, left))
     raise need
 
