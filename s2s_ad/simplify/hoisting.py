@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Compound, has_effect, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Input, Program
-from s2s_ad.core.regions import Loop, map_blocks, region_of
+from s2s_ad.core.regions import Loop, LoopParts, map_blocks, region_of
 from s2s_ad.core.rule import Item
 
 
@@ -35,25 +35,53 @@ def hoist(program: Program) -> Program:
                 next x_bar.2
             return x_bar.3
     """
-    program = map_blocks(program, hoist)
+    return _hoisted(program, program.leaves())
+
+
+def hoist_called(program: Program) -> Program:
+    """The same for a function of ours: it may be given what only a pass of a loop has made."""
+    return _hoisted(program, ())
+
+
+def _hoisted(program: Program, there: Iterable[str]) -> Program:
+    """`there` are names of the program that have a value whatever loops have run."""
+    program = map_blocks(program, hoist_called)
+    there = {*there}
     body: list[form.Statement] = []
     facts, hints = dict(program.facts), dict(program.hints)
     for statement in program.body:
         loop = region_of(statement)
-        if isinstance(loop, Loop) and (found := _same_in_each_pass(program, loop)):
+        found = _alike(program, statement, loop, there) if isinstance(loop, Loop) else []
+        if isinstance(loop, Loop) and found:
             ahead, statement = _taken_out(statement, loop, found)
             body += ahead
             for each, inside in zip(ahead, found, strict=True):
                 facts[each.target] = loop.body.facts[inside.target]
                 hints[each.target] = loop.body.hints.get(inside.target, TEMPORARY)
         body.append(statement)
+        if _has_value(program, statement):
+            there.add(statement.target)
     same = len(body) == len(program.body)
     return program if same else program.with_(body=tuple(body), facts=facts, hints=hints)
 
 
-def _same_in_each_pass(program: Program, loop: Loop) -> list[form.Op]:
-    """The statements of a pass to take out, and what they read, in order."""
-    block, known = loop.body, set(loop.leaves(loop.body).fixed)
+def _has_value(program: Program, statement: form.Statement) -> bool:
+    """Whether the statement computes a number or an array: it hands on nothing of a loop."""
+    if not isinstance(statement, form.Op) or isinstance(statement.rule, Compound | Item):
+        return False
+    return not any(isinstance(program.fact(each), values.List) for each in statement.operands)
+
+
+def _alike(
+    program: Program, statement: form.Statement, loop: Loop, there: set[str]
+) -> list[form.Op]:
+    """The statements of a pass to take out, and what they read, in order.
+
+    What a loop has made is there only where that ran, which nobody asks if this one does not.
+    """
+    block, parts = loop.body, loop.parts(statement.operands)
+    fixed, runs = zip(loop.leaves(loop.body).fixed, parts.fixed, strict=True), _runs(loop, parts)
+    known = {leaf for leaf, atom in fixed if runs or there.issuperset(form.reads(atom))}
     known |= {each.name for each in block.captured()} & {each.name for each in program.captured()}
     alike: dict[str, form.Op] = {}
     for each in block.body:
@@ -69,6 +97,12 @@ def _same_in_each_pass(program: Program, loop: Loop) -> list[form.Op]:
         if each.target in needed:
             needed.update(each.reads)
     return [each for each in alike.values() if each.target in needed]
+
+
+def _runs(loop: Loop, parts: LoopParts) -> bool:
+    """Whether it is known that a loop has passes."""
+    bounds = [getattr(each, "value", each) for each in parts.bounds] if loop.is_for else []
+    return bool(bounds) and all(type(each) is int for each in bounds) and len(range(*bounds)) > 0
 
 
 def _is_plain(block: Program, statement: form.Op) -> bool:
@@ -115,3 +149,4 @@ def _taken_out(
 
 
 HOIST = Pass("hoist", hoist)
+HOIST_CALLED = Pass("hoist", hoist_called)

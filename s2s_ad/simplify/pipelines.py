@@ -13,7 +13,7 @@ from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.factors import COLLECT
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.flag_folding import DECIDE
-from s2s_ad.simplify.hoisting import HOIST
+from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
@@ -33,7 +33,7 @@ FINAL = (  # before the text is written
     *(HOIST, SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS),
     READERS_FIRST,
 )
-FINAL_CALLED = (*FINAL, OWN)
+FINAL_CALLED = (*(HOIST_CALLED if each is HOIST else each for each in FINAL), OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)
 
 

@@ -77,3 +77,27 @@ def test_what_may_raise_is_not_computed_where_no_pass_is_made():
     np.testing.assert_array_equal(grad(fn)(X, np.ones(2), np.ones(3), 0), np.ones(3))
     with pytest.raises(ValueError, match="lengths"):
         grad(fn)(X, np.ones(2), np.ones(3), 1)
+
+
+def scaled(x, w):
+    """What its backward pass reads of a pass is there where one was made."""
+    for _ in range(len(x) - 2):
+        x = x * w[0] + w / np.linalg.norm(w)
+    return np.sum(x)
+
+
+def scaled_by_inner(x, w):
+    y = x
+    for k in range(len(x) - 1):
+        y = y * w[0]
+        for _ in range(k):
+            y = y + np.sin(y) * np.tanh(w)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("fn", [scaled, scaled_by_inner, lambda x, w: scaled(x, w) * scaled(w, x)])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_loops_without_passes(fn, size):
+    x, w = X[:size], W[:size]
+    expected = differences(lambda w: fn(x, w), w)
+    np.testing.assert_allclose(grad(fn, 1)(x, w), expected, rtol=1e-6, atol=1e-9)
