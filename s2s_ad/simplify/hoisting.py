@@ -24,22 +24,32 @@ def hoist(program: Program) -> Program:
         >>> from s2s_ad.check.passes import after
         >>> def f(x, w):
         ...     for _ in range(3):
-        ...         x = x * np.exp(w)
+        ...         x = np.sin(x) * np.abs(w)
         ...     return np.sum(x)
         >>> print(after(HOIST, grad(f), np.ones(3), np.ones(3)))
         f_grad(x: f64[n], w: f64[n]):
-            t1 = broadcast_like(1.0, x)
-            t2 = np.exp(w)
-            x_bar.3 = for range(3) with x_bar = t1:
-                x_bar.2 = x_bar * t2
-                next x_bar.2
-            return x_bar.3
+            t1 = list_of()
+            x.4, x_saved.3 = for _ in range(3) with x.2 = x, x_saved = t1:
+                x_saved.2 = list_append(x_saved, x.2)
+                t2 = np.sin(x.2)
+                t3 = np.abs(w)
+                x.3 = t2 * t3
+                next x.3, x_saved.2
+            x_bar = broadcast_like(1.0, x.4)
+            t4 = np.abs(w)
+            x_bar.4, _ = for _ in range(3) with x_bar.2 = x_bar, x_saved.4 = x_saved.3:
+                x.2, x_saved.5 = list_pop(x_saved.4)
+                sin_x_bar = x_bar.2 * t4
+                t5 = np.cos(x.2)
+                x_bar.3 = sin_x_bar * t5
+                next x_bar.3, x_saved.5
+            return x_bar.4
     """
     return _hoisted(program, program.leaves())
 
 
 def hoist_called(program: Program) -> Program:
-    """The same for a function of ours: it may be given what only a pass of a loop has made."""
+    """`hoist` of a function of ours, which may be given what only a pass of a loop has made."""
     return _hoisted(program, ())
 
 

@@ -14,6 +14,7 @@ from s2s_ad.analysis import liveness
 from s2s_ad.analysis.indices import are_apart, index_kind, index_text
 from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import has_effect
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
@@ -221,7 +222,8 @@ def _without(
     """The body without what was computed for statements that no longer read it."""
     counts, kept = liveness.counts(body, outputs), []
     for statement in reversed(body):
-        if statement.target in unread and not counts[statement.target]:
+        gone = statement.target in unread and not counts[statement.target]
+        if gone and not has_effect(statement):
             counts.subtract(statement.reads)
             unread.update(statement.reads)
         else:
