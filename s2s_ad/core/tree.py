@@ -110,9 +110,13 @@ def has_plain_attributes(kind: type) -> bool:
     usual = ("__getattribute__", "__setattr__", "__delattr__", "__new__")
     if any(getattr(kind, each) is not getattr(object, each) for each in usual):
         return False
-    own = [each for each in kind.__mro__ if vars(each).get("__slots__") != ()]
-    written = all(each is object or _is_the_users(each) for each in own)
-    return written and len(own) > 1
+    own = [each for each in kind.__mro__ if each is not object and _adds_state(each)]
+    return bool(own) and all(map(_is_the_users, own))
+
+
+def _adds_state(kind: type) -> bool:
+    """Whether its objects hold more than those of object; those of ABC and Generic do not."""
+    return bool(kind.__dictoffset__) or kind.__basicsize__ != object.__basicsize__
 
 
 def _is_the_users(kind: type) -> bool:
