@@ -15,6 +15,8 @@ import pytest
 from s2s_ad import S2SError, grad, jit, jvp, vmap
 from s2s_ad.core import sizes
 
+pytestmark = pytest.mark.thinned(2)
+
 LENGTHS = (4, 1, 2, 3)
 MORE = (0, 5, 4, 2, 1)
 R = np.random.default_rng(5)

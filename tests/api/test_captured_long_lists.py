@@ -8,6 +8,8 @@ import pytest
 from s2s_ad import grad, hessian, jit, jvp, value_and_grad, vjp, vmap
 from transforms.differences import differences
 
+pytestmark = pytest.mark.thinned(2)
+
 EDGES = [(i, i + 1) for i in range(40)] + [(i, i + 2) for i in range(39)]
 WEIGHTS = [0.1 * k - 1.3 for k in range(60)]
 LABELS = [k * 7 % 41 for k in range(50)]

@@ -8,6 +8,8 @@ import pytest
 from api import oracles
 from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 rng = np.random.default_rng(1)
 
 

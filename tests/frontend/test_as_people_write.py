@@ -25,6 +25,8 @@ from scipy.optimize import root
 from api.oracles import gradient
 from s2s_ad import S2SError, grad, jit, jvp, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 X = np.array([0.5, 1.2, 2.0])
 LOG = logging.getLogger("tests.as_people_write")
 

@@ -9,6 +9,8 @@ import pytest
 from frontend.loading import load
 from s2s_ad import grad, jit
 
+pytestmark = pytest.mark.thinned(2)
+
 X = np.array([0.3, -0.7, 1.1])
 
 MODULE = """

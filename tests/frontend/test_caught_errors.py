@@ -10,6 +10,8 @@ import pytest
 from frontend.every_mode import assert_as_a_whole
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 logger = logging.getLogger(__name__)
 
 

@@ -9,6 +9,8 @@ from frontend.every_mode import assert_as_a_whole
 from s2s_ad import S2SError, grad, jit
 from s2s_ad.check import central_differences
 
+pytestmark = pytest.mark.thinned(2)
+
 XS = np.array([1.0, -2.0, 3.0, 0.5])
 
 

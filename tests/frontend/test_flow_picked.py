@@ -12,6 +12,8 @@ import pytest
 from frontend.every_mode import assert_both_modes
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 X = np.array([0.5, -1.2, 0.8, 1.9, -0.3])
 
 

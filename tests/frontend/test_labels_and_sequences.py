@@ -8,6 +8,8 @@ import pytest
 from frontend.every_mode import assert_as_a_whole
 from s2s_ad import grad, jit
 
+pytestmark = pytest.mark.thinned(2)
+
 Layer = namedtuple("Layer", "name thickness conductivity")
 WALL = [Layer("brick", 0.1, 0.7), Layer("insulation", 0.08, 0.04), Layer("gypsum board", 0.01, 0.5)]
 

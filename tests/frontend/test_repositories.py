@@ -23,6 +23,8 @@ from numba import njit, prange
 from api.oracles import gradient
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 X = np.array([0.83, 1.07, 0.91])
 LOG = logging.getLogger("tests.repositories")
 

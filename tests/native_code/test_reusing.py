@@ -8,6 +8,8 @@ from native_code.test_native import leaves
 from s2s_ad import jit, value_and_grad
 from s2s_ad.check import central_differences
 
+pytestmark = pytest.mark.thinned(2)
+
 pytest.importorskip("numba")
 
 

@@ -11,6 +11,8 @@ from s2s_ad import grad, jit
 from s2s_ad.check import central_differences
 from s2s_ad.load.native import Native
 
+pytestmark = pytest.mark.thinned(2)
+
 pytest.importorskip("numba")
 X = np.array([1.3, -0.7, 0.9, 2.1])
 PROGRAMS = []

@@ -7,6 +7,8 @@ from rules.properties import case, check_all, distinct, integers, mask, positive
 from s2s_ad import grad, vmap
 from s2s_ad.check import central_differences
 
+pytestmark = pytest.mark.thinned(2)
+
 FIXED = {"batches": False}  # the number of elements chosen depends on the mask
 LIKE = {"general": False}
 

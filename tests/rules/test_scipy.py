@@ -184,7 +184,7 @@ DISTANCES += [
     case(f"scipy.spatial.distance.{name}(x, y)", x=positive(3), y=positive(3), **LIKE)
     for name in ("chebyshev", "cosine", "euclidean")
 ]
-EVERY = 7  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 11  # of the cases is checked by `make test`, all by `make test-all`
 
 
 @pytest.mark.thinned(3)

@@ -153,7 +153,7 @@ MANY += [
     case("np.imag(scipy.special.sph_harm_y(3, 1, x, y))", x=positive(3), y=real(3), **LIKE),
 ]
 CASES = UNARY + SEVERAL + PAIRS + MANY + ORDERS + ALONG
-EVERY = 10  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 15  # of the cases is checked by `make test`, all by `make test-all`
 
 
 @pytest.mark.thinned(3)

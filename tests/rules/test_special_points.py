@@ -15,6 +15,8 @@ import pytest
 from rules.properties import module
 from s2s_ad import Tensor, grad, hessian, jvp, ops, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 E2 = math.exp(2.0)
 S1, S2 = math.sin(1.0), math.sin(2.0)
 SIG1 = 1 / (1 + math.exp(-1.0))

@@ -9,6 +9,8 @@ from s2s_ad import checkpoint, grad, jvp, vmap
 from transforms import attempts_in_parts
 from transforms.modes_of_programs import assert_every_mode, check, differences
 
+pytestmark = pytest.mark.thinned(2)
+
 ONE, NONE = np.eye(2), -np.eye(2)
 
 

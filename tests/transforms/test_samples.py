@@ -13,6 +13,8 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.rule import CannotBatch
 from s2s_ad.diagnostics import SampleLoopWarning, SamplesDiffer
 
+pytestmark = pytest.mark.thinned(2)
+
 x = np.random.default_rng(0).normal(size=(4, 3))
 
 
