@@ -12,6 +12,8 @@ from s2s_ad.check import central_differences
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import kernels
 
+pytestmark = pytest.mark.thinned(2)
+
 
 def _small(kernel):
     return kernels.make_case(kernel, large=False)

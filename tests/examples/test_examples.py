@@ -9,6 +9,8 @@ import pytest
 
 from printed import same_text
 
+pytestmark = pytest.mark.thinned(2)
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 

@@ -14,6 +14,8 @@ HEAD = """
     import numpy as np
     from s2s_ad import grad, jit
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+
     def walk(x, n):
         y = 0.0
         for i in range(n):

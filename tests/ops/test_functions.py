@@ -8,6 +8,8 @@ from s2s_ad import Tensor, value_and_grad, vmap
 
 from .table import CALLS
 
+pytestmark = pytest.mark.thinned(2)
+
 
 def some_slow(every):
     """One of so many calls by default, the others with the slow tests."""

@@ -13,6 +13,8 @@ from rules.test_indexing import INDEXING
 from rules.test_products import PRODUCTS
 from s2s_ad import grad, jit, runtime, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 
 def takes_complex(each, names) -> bool:
     """Whether NumPy evaluates the case with these inputs complex (scipy is not NumPy)."""

@@ -8,7 +8,7 @@ import pytest
 from rules import probes
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-EVERY = 24  # of the rows is checked by `make test`, all by `make test-all`
+EVERY = 32  # of the rows is checked by `make test`, all by `make test-all`
 ROWS = [
     pytest.param(row, id=str(row), marks=[pytest.mark.slow] if number % EVERY else [])
     for number, row in enumerate(probes.rows())

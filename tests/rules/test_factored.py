@@ -7,6 +7,8 @@ import scipy.linalg
 
 from s2s_ad import grad, jvp, vmap
 
+pytestmark = pytest.mark.thinned(2)
+
 TURNED = {0: lambda a: a, 1: np.transpose, 2: lambda a: np.conj(a.T)}
 
 

@@ -9,6 +9,8 @@ import pytest
 from rules.properties import module
 from s2s_ad import grad, jvp
 
+pytestmark = pytest.mark.thinned(2)
+
 SMALL = 1e-10
 TAIL = -30.0
 #: phi(t) / Phi(t) far out, from the asymptotic series of Mills' ratio: t + 1/t - 2/t**3 + 10/t**5

@@ -101,7 +101,7 @@ ARRAYS += [
         (", 0.7).logpdf(q", (2, 6), (2,)),
     ]
 ]
-EVERY = 51  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 102  # of the cases is checked by `make test`, all by `make test-all`
 FIRST = 24  # from here on: densities, both tails, quantiles, a discrete one and a sample
 CASES = CONTINUOUS + DISCRETE + ARRAYS
 

@@ -19,6 +19,8 @@ from s2s_ad import grad
 from s2s_ad.diagnostics import InternalError, S2SError
 from sparsity.dependence import assert_covers
 
+pytestmark = pytest.mark.thinned(2)
+
 MODULES = ("test_functions", "cases.signals", "cases.scipy_linalg", "test_elementwise")
 MODULES += ("test_scipy_solvers", "test_scipy_sparse")
 SEEDS = 300

@@ -8,6 +8,8 @@ import pytest
 
 from surface.cases import CASES, fault
 
+pytestmark = pytest.mark.thinned(2)
+
 SUPPORTED = "a dict of arrays is a structure like any other"
 FRESH = "what a name stands for is read at each call: nothing stale is ever used"
 FLOATING = "a gradient of integers would be cut off: 1.5 * x has the slope 1 then"
