@@ -36,13 +36,13 @@ def test_core_says_what_python_does(function, args):
     assert_like_python(function, args)
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(9)
 @every_program
 def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(12)
 @every_program
 def test_both_halves_of_a_derivative(function, args):
     assert_in_halves(function, args)
