@@ -13,10 +13,10 @@ from s2s_ad import runtime
 from s2s_ad.core import form
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import item_of
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import LONGEST, TEMPORARY, Hint, Program
 from s2s_ad.core.sharing import lazy
 
-LONGEST, LONGEST_PHRASE = 20, 16
+LONGEST_PHRASE = 16
 FARTHEST = 20  # operations between a value and what it is called after
 Word = str | float  # a number stands for itself
 

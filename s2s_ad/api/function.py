@@ -504,12 +504,16 @@ class Transformed:
         trees from now on."""
         family = self._family
         found = exact(self.__signature__, arguments, family.opened)
-        closed = {name for name, fact in found.facts.items() if _holds_object(fact)}
-        fresh = closed & self._reached(found) if closed else closed
+        fresh = self._to_open(found)
         if not fresh:
             return found
         family.opened |= fresh
         return exact(self.__signature__, arguments, family.opened)
+
+    def _to_open(self, arguments: Arguments) -> set[str]:
+        """The parameters in which objects have to be trees, and are not yet."""
+        closed = {name for name, fact in arguments.facts.items() if _holds_object(fact)}
+        return closed & self._reached(arguments) if closed else closed
 
     def _reached(self, arguments: Arguments) -> set[str]:
         """Parameters that a transform of the chain differentiates by, or maps over."""
@@ -910,10 +914,9 @@ class Transformed:
                     top = tree.one_level(value)
                     given[name] = Tree(top.kind, top.keys, top.items)
         arguments = self._facts_inside(lowering, given)
-        closed = {name for name, fact in arguments.facts.items() if _holds_object(fact)}
-        if closed:
-            for name in closed & self._reached(arguments):
-                given[name] = _opened_inside(lowering, given[name])
+        opened = self._to_open(arguments)
+        if opened:
+            given |= {name: _opened_inside(lowering, given[name]) for name in opened}
             arguments = self._facts_inside(lowering, given)
         self._check(arguments)
         leaves = {}

@@ -25,6 +25,8 @@ PREFIXES: dict[ModuleType, str] = {
     np.random: "np.random",
     np.lib.stride_tricks: "np.lib.stride_tricks",
 }
+#: whose classes are not the user's
+LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
 #: functions by the shorter of their names
 SHORT = {np.absolute: "abs", np.conjugate: "conj"}
 for _family in ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"):
@@ -33,6 +35,11 @@ for _family in ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "po
 OPTIONAL = ("scipy",)
 #: modules with ufuncs, which do not say where they are from
 OF_UFUNCS = ("scipy.special",)
+
+
+def is_of_library(kind: type) -> bool:
+    """Whether a class is Python's own, or of a library that the compiler knows."""
+    return kind.__module__.partition(".")[0] in LIBRARIES
 
 
 class Held:

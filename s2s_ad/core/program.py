@@ -64,6 +64,8 @@ class Hint:
 
 TEMPORARY = Hint("", "temporary")
 
+LONGEST = 20  # characters of a name that is made of others
+
 
 def list_of(text: str) -> str:
     """What a list is called that keeps a value of each pass: `x_saved`, of such lists `x_lists`."""

@@ -199,6 +199,8 @@ class Rule:
     overflows = False
     #: the sum or difference of its operands: such a sum may have many terms
     adds = False
+    #: puts its second operand at the end of a list
+    appends = False
     #: puts an item at the end of a list, or takes the last one off
     at_end = False
     #: a view that is written without a call: by an index, or as an attribute
@@ -260,6 +262,12 @@ class Rule:
 
     def size(self, builder: Emitter, operands: list, params: dict[str, Any]) -> Size | None:
         """Which whole number the result is, where it is one and that is known."""
+        return None
+
+    def item_count(
+        self, operands: list, params: dict[str, Any], of: Callable[[Any], Size | None]
+    ) -> Size | None:
+        """How many items the list has that the result is; `of` says that of other lists."""
         return None
 
     def shortcut(self, builder: Emitter, operands: list, params: dict[str, Any]) -> Any:

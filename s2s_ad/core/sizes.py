@@ -556,7 +556,7 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
 
 def _is_nameless(size: Size, lengths: Mapping[Atom, int]) -> bool:
     """Whether it is a length of which nothing is known, and no formula of others."""
-    (factor,) = (each for each, _ in size.terms) if len(size.terms) == 1 else (None,)
+    factor = _only_factor(size)
     return isinstance(factor, Atom) and factor.is_length and factor not in lengths
 
 
@@ -632,8 +632,13 @@ def _are_alike(one: Size, other: Size, equal: Callable[[Size, Size], bool]) -> b
 
 def _clamped_in(size: Size) -> Size | None:
     """What a size is where that is not below 0."""
-    (factor,) = (each for each, _ in size.terms) if len(size.terms) == 1 else (None,)
+    factor = _only_factor(size)
     return factor.size if isinstance(factor, Clamped) and of(factor) == size else None
+
+
+def _only_factor(size: Size) -> Factor | None:
+    """The factor of a size that has one, whatever it is multiplied by."""
+    return next(iter(size.terms))[0] if len(size.terms) == 1 else None
 
 
 def may_equal(one: Size, other: Size) -> bool:

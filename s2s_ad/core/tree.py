@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from s2s_ad.core.homes import is_of_library
 from s2s_ad.runtime import instance
 from s2s_ad.tensors import ParameterTuple
 
 Path = tuple[tuple[str, Any], ...]
-
-#: whose classes have state of their own, which their attributes need not show
-LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
 
 #: what `keys()`, `values()` and `items()` of a dict give
 KEYS_VIEW, VALUES_VIEW, ITEMS_VIEW = VIEWS = type({}.keys()), type({}.values()), type({}.items())
@@ -120,8 +117,8 @@ def _adds_state(kind: type) -> bool:
 
 
 def _is_the_users(kind: type) -> bool:
-    library = kind.__module__.partition(".")[0] in LIBRARIES
-    return not library and not issubclass(kind, enum.Enum | BaseException)
+    """Whether it has no state that the attributes of its objects do not show."""
+    return not is_of_library(kind) and not issubclass(kind, enum.Enum | BaseException)
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

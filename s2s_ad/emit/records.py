@@ -9,7 +9,6 @@ import dis
 import inspect
 import logging
 import math
-import sys
 import textwrap
 import types
 import typing
@@ -18,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
+from s2s_ad.core.homes import is_of_library
+
 ANNOTATED = {np.ndarray: "np.ndarray", "np.ndarray": "np.ndarray"}
 ANNOTATED |= {
     key: kind.__name__ for kind in (bool, int, float, str) for key in (kind, kind.__name__)
@@ -62,7 +62,7 @@ def definition(name: str, kind: Any) -> str:
     """
     if isinstance(kind, logging.Logger):
         return _logger(name, kind)
-    if not isinstance(kind, type) or kind.__module__.partition(".")[0] in LIBRARIES:
+    if not isinstance(kind, type) or is_of_library(kind):
         return ""
     if dataclasses.is_dataclass(kind):
         return _dataclass(name, kind)

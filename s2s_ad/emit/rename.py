@@ -14,12 +14,12 @@ from typing import Any, TypeGuard
 import gast
 
 from s2s_ad import runtime
-from s2s_ad.analysis.described import LONGEST, Described, element
+from s2s_ad.analysis.described import Described, element
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import callee_of
-from s2s_ad.core.program import TEMPORARY, Hint, Program, list_of
+from s2s_ad.core.program import LONGEST, TEMPORARY, Hint, Program, list_of
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat

@@ -14,7 +14,7 @@ import gast
 
 from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.fusion import ALLOCATIONS, every_statement, is_inside
-from s2s_ad.native.spelling import assign, call, name, names_in, number, same, unused
+from s2s_ad.native.spelling import assign, call, name, names_in, number, put, same, unused
 
 
 def reused(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stmt]:
@@ -246,12 +246,11 @@ def _index(node: gast.Subscript) -> list[str]:
 def _elements(node: object, *arrays: str) -> list[gast.Subscript]:
     """Where elements of arrays are used."""
     nodes = node if isinstance(node, list) else [node]
-    return [
-        each
-        for one in nodes
-        for each in gast.walk(one)
-        if isinstance(each, gast.Subscript) and getattr(each.value, "id", "") in arrays
-    ]
+    return [each for one in nodes for each in gast.walk(one) if _is_element_of(each, *arrays)]
+
+
+def _is_element_of(node: object, *arrays: str) -> bool:
+    return isinstance(node, gast.Subscript) and getattr(node.value, "id", "") in arrays
 
 
 def _leaves(body: Sequence[gast.stmt]) -> bool:
@@ -274,25 +273,10 @@ def _read_first(found: _Reuse, known: _Known) -> None:
     own = unused(f"{found.before}_element", known.names)
     element = _elements(block, found.before)[0]
     for each in block:
-        _replace(each, found.before, own)
+        put(own, each, lambda node: _is_element_of(node, found.before))
     first = block[place]
     read = assign(own, element)
     block.insert(0, with_origin(read, getattr(first, "origin", None), getattr(first, "phase", "")))
-
-
-def _replace(node: gast.AST, array: str, own: str) -> None:
-    """Write a number for the elements of an array."""
-    for key in node._fields:
-        value = getattr(node, key, None)
-        items = value if isinstance(value, list) else [value]
-        for place, each in enumerate(items):
-            if isinstance(each, gast.Subscript) and getattr(each.value, "id", "") == array:
-                if isinstance(value, list):
-                    value[place] = name(own)
-                else:
-                    setattr(node, key, name(own))
-            elif isinstance(each, gast.AST):
-                _replace(each, array, own)
 
 
 def _write(loop: gast.For | gast.While, found: _Reuse) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -163,6 +164,19 @@ def unused(text: str, taken: set[str]) -> str:
         own, count = f"{text}_{count}", count + 1
     taken.add(own)
     return own
+
+
+def put(own: str, node: gast.AST, where: Callable[[Any], bool]) -> None:
+    """Write a name in a tree, in the place of the expressions that `where` says."""
+    for key in node._fields:
+        value = getattr(node, key, None)
+        items = value if isinstance(value, list) else [value]
+        for place, each in enumerate(items):
+            if where(each):
+                items[place] = name(own)
+            elif isinstance(each, gast.AST):
+                put(own, each, where)
+        setattr(node, key, items if isinstance(value, list) else items[0])
 
 
 def names_in(node: Any) -> set[str]:

@@ -6,14 +6,15 @@ knows the two may overlap, and then the loop has no vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import gast
 
 from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.fusion import Kin
-from s2s_ad.native.spelling import assign, name, names_in, same, unused
+from s2s_ad.native.spelling import assign, name, names_in, put, same, unused
 
 
 def kept(body: list[gast.stmt], parameters: Sequence[str]) -> list[gast.stmt]:
@@ -39,7 +40,7 @@ class _Kept:
             if readers:
                 own = unused(f"{each.targets[0].value.id}_element", self.taken)
                 for reader in readers:
-                    _replace(reader, each.targets[0], own)
+                    put(own, reader, functools.partial(_is_read, element=each.targets[0]))
                 known = getattr(each, "origin", None), getattr(each, "phase", "")
                 made.append(with_origin(assign(own, each.value), *known))
                 each.value = name(own)
@@ -54,7 +55,7 @@ class _Kept:
                 break
             if isinstance(each, gast.AugAssign) and _is_element(each.target, element):
                 break
-            if any(_is_element(node, element) for node in _loads(each)):
+            if any(_is_read(node, element) for node in gast.walk(each)):
                 found.append((each, between))
             targets = each.targets if isinstance(each, gast.Assign) else [each.target]
             if not all(self._is_apart(target, element) for target in targets):
@@ -87,21 +88,5 @@ def _is_element(node: Any, element: gast.Subscript) -> TypeGuard[gast.Subscript]
     return same(node.slice, element.slice)
 
 
-def _loads(node: gast.stmt) -> Iterator[gast.AST]:
-    """What a statement reads."""
-    for each in gast.walk(node):
-        if isinstance(each, gast.Subscript) and isinstance(each.ctx, gast.Load):
-            yield each
-
-
-def _replace(node: gast.AST, element: gast.Subscript, own: str) -> None:
-    """Write the number for the element where that is read."""
-    for key in node._fields:
-        value = getattr(node, key, None)
-        items = value if isinstance(value, list) else [value]
-        for place, each in enumerate(items):
-            if _is_element(each, element) and isinstance(each.ctx, gast.Load):
-                items[place] = name(own)
-            elif isinstance(each, gast.AST):
-                _replace(each, element, own)
-        setattr(node, key, items if isinstance(value, list) else items[0])
+def _is_read(node: Any, element: gast.Subscript) -> bool:
+    return _is_element(node, element) and isinstance(node.ctx, gast.Load)

@@ -79,6 +79,16 @@ class GetItem(Rule):
         some = x.selects and (is_mask(index) or isinstance(index, slice) or selects(index))
         return values.Array(x.dtype, None if found is None else found.shape, some)
 
+    def item_count(
+        self, operands: list, params: dict[str, Any], of: Callable[[Any], Size | None]
+    ) -> Size | None:
+        """A slice of a list is as long as that of an array."""
+        whole = of(operands[0]) if isinstance(params["index"], slice) else None
+        if whole is None:
+            return None
+        found = layout(params["index"], (values.dim_of_size(whole),))
+        return None if found is None else values.size_of_dim(found.shape[0])
+
     def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
         return _required(builder, params["index"], operands[0])
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import gast
 
-from s2s_ad import runtime
-from s2s_ad.core import form, sizes, values
+from s2s_ad.core import form, sizes
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, region_of
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.sizes import Size
-from s2s_ad.rules.index_layout import is_integer, layout, range_of
+from s2s_ad.rules.index_layout import is_integer, range_of
 
 FARTHEST = 100  # operations between a list and its beginning
 
@@ -35,33 +33,14 @@ def _length(builder: Builder, items: Any, farthest: int) -> Size | None:
     rule, operands, params = builder.definition(items)
     if rule is None:
         return None
-    if rule.function is runtime.list_of:
-        return sizes.of(len(operands))
-    if rule.function is runtime.list_rows:
-        return values.size_of_dim(operands[0].shape[0]) if operands[0].shape else None
-    if rule.function is runtime.list_join:
-        return _sum([length(builder, each, farthest) for each in operands])
-    if rule.function is operator.getitem and isinstance(params["index"], slice):
-        return _of_slice(length(builder, operands[0], farthest), params["index"])
-    if rule.function is runtime.list_append:
-        return _sum([length(builder, operands[0], farthest), sizes.of(1)])
-    loop, given, _ = builder.definition(operands[0]) if rule is ITEM else (None, [], {})
+    if rule is not ITEM:
+        return rule.item_count(operands, params, lambda each: length(builder, each, farthest))
+    loop, given, _ = builder.definition(operands[0])
     if not isinstance(loop, Loop):
         return None
-    start = loop.parts(given).carried[params["index"]]
+    start = length(builder, loop.parts(given).carried[params["index"]], farthest)
     grown = _grown(builder, loop, given, params["index"])
-    return None if grown is None else _sum([grown, length(builder, start, farthest)])
-
-
-def _sum(found: list[Size | None]) -> Size | None:
-    return None if values.missing(found) else sum(found, start=sizes.of(0))  # type: ignore
-
-
-def _of_slice(whole: Size | None, index: slice) -> Size | None:
-    if whole is None:
-        return None
-    found = layout(index, (values.dim_of_size(whole),))
-    return None if found is None else values.size_of_dim(found.shape[0])
+    return None if start is None or grown is None else start + grown
 
 
 def required_of_list(builder: Builder, index: Any, items: Any) -> list[Size]:
@@ -108,7 +87,7 @@ def _followed(block: Program, atom: gast.AST) -> Followed | None:
         statement = made.get(getattr(atom, "id", ""))
         if statement is None:
             return atom, count
-        if statement.function is runtime.list_append:
+        if statement.rule.appends:
             atom, count = statement.operands[0], count + 1
             continue
         item = item_of(statement)

@@ -13,15 +13,19 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.parts import as_dtype
 from s2s_ad.core.registry import register, rule_of
 from s2s_ad.core.rule import Operation, Ragged, Rule
+from s2s_ad.core.sizes import Size
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
 from s2s_ad.rules.list_lengths import length
+
+#: how many items another list has
+Count = Callable[[Any], Size | None]
 
 
 def _list_with(items: Sequence[values.AbstractValue]) -> values.List:
@@ -86,6 +90,9 @@ class ListOf(OfLists):
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
 
+    def item_count(self, operands: list, params: dict[str, Any], of: Count) -> Size | None:
+        return sizes.of(len(operands))
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return _list_with(operands)
 
@@ -116,10 +123,14 @@ def _typed(adjoint: Any, item: Any, mixed: bool) -> Any:
 class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
 
-    hands_on = at_end = quiet = True
+    hands_on = at_end = appends = quiet = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
+
+    def item_count(self, operands: list, params: dict[str, Any], of: Count) -> Size | None:
+        count = of(operands[0])
+        return None if count is None else count + 1
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         items, value = operands
@@ -164,6 +175,10 @@ class ListJoin(OfLists):
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
+
+    def item_count(self, operands: list, params: dict[str, Any], of: Count) -> Size | None:
+        one, other = map(of, operands)
+        return None if one is None or other is None else one + other
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return _list_with([each.item for each in operands])
@@ -344,6 +359,9 @@ class ListRows(OfLists):
 
     def picks(self, known: list[bool]) -> bool:
         return True
+
+    def item_count(self, operands: list, params: dict[str, Any], of: Count) -> Size | None:
+        return values.size_of_dim(operands[0].shape[0]) if operands[0].shape else None
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (x,) = operands

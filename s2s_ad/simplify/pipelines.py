@@ -27,14 +27,21 @@ from s2s_ad.simplify.undefined import BIND
 from s2s_ad.simplify.unread import KEEP_UNREAD
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
-FINAL = (  # before the text is written
-    *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
-    *(MERGE, DIVIDE, CONTRACT, SCALE_LAST, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS),
-    *(HOIST, SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS),
-    READERS_FIRST,
-)
-FINAL_CALLED = (*(HOIST_CALLED if each is HOIST else each for each in FINAL), OWN)
-FINAL_DERIVED = (*FINAL, OWN_ITEMS)
+
+
+def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
+    """The passes before the text is written."""
+    return (
+        *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
+        *(MERGE, DIVIDE, CONTRACT, SCALE_LAST, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS),
+        *(hoist, SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS),
+        *(SUMS_FIRST, SET_SUMS, READERS_FIRST, *last),
+    )
+
+
+FINAL = _before_text(HOIST)
+FINAL_CALLED = _before_text(HOIST_CALLED, OWN)
+FINAL_DERIVED = _before_text(HOIST, OWN_ITEMS)
 
 
 def finish(program: Program, *, derived: bool) -> Program:

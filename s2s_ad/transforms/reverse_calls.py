@@ -258,8 +258,7 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[asked] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    again_whole = {"again": True, "whole": call.is_recursive}
-    swept = Swept(outer, call, active, seeds, **again_whole, **asked.told)
+    swept = Swept(outer, call, active, seeds, again=True, whole=call.is_recursive, **asked.told)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)

@@ -18,7 +18,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol, constant_value, describe
-from s2s_ad.core.program import Hint
+from s2s_ad.core.program import LONGEST, Hint
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
@@ -94,9 +94,6 @@ def make_partial(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 HANDLERS[functools.partial] = make_partial
 
 
-LONGEST_HINT = 20
-
-
 @expression(gast.Call)
 def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
@@ -132,7 +129,7 @@ def _hint_of(node: gast.Call) -> Hint:
     """`root_x` for what root(x) gives, where its own code has no name for that."""
     names = [getattr(each, "id", "") for each in (node.func, *node.args, *node.keywords)]
     text = "_".join(names) if all(names) and len(names) == 2 else ""
-    return Hint(text if len(text) <= LONGEST_HINT else "", "temporary")
+    return Hint(text if len(text) <= LONGEST else "", "temporary")
 
 
 def _rows_turned(lowering: Lowering, function: Any, node: gast.Call) -> Any:
