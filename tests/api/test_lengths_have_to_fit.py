@@ -268,3 +268,7 @@ def test_only_what_runs_has_to_fit():
 def test_the_refusal_says_where_and_which():
     with pytest.raises(LengthError, match=r"(?s)do not fit together: 3 and 4.*x \* w\n.*\^"):
         grad(dropped)(np.ones(3), np.ones(4))
+    with pytest.raises(
+        ValueError, match="; pass arrays whose lengths agree"
+    ):  # where it is reached
+        grad(turns)(np.ones(3), np.ones(4))

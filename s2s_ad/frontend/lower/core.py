@@ -323,7 +323,7 @@ class Lowering:
             except LengthError as error:
                 if self._is_reached() and not self.is_caught(error):
                     raise error.at(origin) from None
-                raise self._raised_here(ValueError(error.what)) from None
+                raise self._raised_here(ValueError(f"{error.what}; {error.help}")) from None
             except S2SError as error:
                 if error.origin is None:
                     raise error.at(origin) from None
