@@ -8,7 +8,8 @@ import keyword
 import operator
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 import gast
@@ -20,6 +21,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import callee_of
 from s2s_ad.core.program import LONGEST, TEMPORARY, Hint, Program, list_of
+from s2s_ad.core.regions import blocks_of, region_of
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat
@@ -123,6 +125,32 @@ class Naming:
             return False
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)
+
+    def holds_numbers(self, name: str) -> bool:
+        """Whether the items of a list are certain to be numbers, arrays without axes neither."""
+        fact = self.program.facts.get(name)
+        is_plain = isinstance(fact, values.List) and values.shape_of(fact.item) == ()
+        return is_plain and self.variables.of(name) not in self._lists_of_others
+
+    @lazy
+    def _lists_of_others(self) -> set[str]:
+        """The variables whose lists may hold what is an array, or what was handed in."""
+        of, facts = self.variables.of, self.program.facts
+        holders: dict[str, list[str]] = {}  # a variable -> the lists that its value goes into
+        roots = {of(each) for each in self.program.facts if each in self.arrays}
+        roots |= self.arrays | {each for each in self.foreign if not _is_immutable(facts.get(each))}
+        for op in _operations(self.program):
+            if not isinstance(facts.get(op.target), values.List):
+                continue
+            if callee_of(op) or region_of(op):
+                roots.add(of(op.target))
+            for each in op.operands:
+                if isinstance(each, gast.Name) and not values.shape_of(facts.get(each.id)):
+                    holders.setdefault(of(each.id), []).append(of(op.target))
+        for line in flat(self._lines):
+            if line.kind == "unpack":
+                roots.update(of(name) for name in line.assigns())
+        return _reached(roots, self._lines, self.variables, holders)
 
     @lazy
     def _of_arrays(self) -> set[str]:
@@ -480,9 +508,22 @@ def _handed_over(program: Program, line: Line) -> Iterator[str]:
             yield name
 
 
-def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:
-    """The variables that may hold what one of the names holds."""
-    targets: dict[str, list[str]] = {}
+def _operations(program: Program) -> Iterator[form.Op]:
+    for statement in program.body:
+        if isinstance(statement, form.Op):
+            yield statement
+            for block in blocks_of(statement):
+                yield from _operations(block)
+
+
+def _reached(
+    names: Iterable[str],
+    lines: list[Line],
+    variables: Variables,
+    holders: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> set[str]:
+    """The variables that may hold what one of the names holds; `holders` are lists of variables."""
+    targets = {each: [*lists] for each, lists in holders.items()}
     for line in flat(lines):
         for name, atom in line.moves:
             if isinstance(atom, gast.Name):

@@ -171,6 +171,7 @@ class Statements:
         if plain and isinstance(statement, form.Op) and statement.phase in DERIVED:
             dtypes = [values.strong_dtype(program.fact(each)) for each in statement.operands[:2]]
             same = not values.missing(dtypes) and dtypes[0] == dtypes[1]
+            same = same or self.naming.holds_numbers(statement.operands[0].id)
             if same and _is_read(value.left, target):
                 return _augmented(target, value.op, value.right)
         return gast.Assign([target], value, None)

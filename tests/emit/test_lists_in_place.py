@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import value_and_grad
+from s2s_ad import grad, jvp, value_and_grad, vjp
 from transforms.differences import agrees
 
 X = np.array([0.3, -0.7, 1.9])
@@ -97,3 +97,23 @@ def test_values_and_gradients(fn):
 @pytest.mark.parametrize("fn", PLAIN)
 def test_no_list_is_copied(fn):
     assert "[:]" not in value_and_grad(fn).source(X)
+
+
+def test_what_is_added_to_a_number_of_a_list_is_an_update():
+    text = grad(trajectory).source(X)
+    assert "vs_bar[-1] += " in text and "xs_bar[-1] += " in text
+
+
+def shared_items(x):
+    held = [x, x]
+    held[0] = held[0] * x
+    return held[0] * held[1] + held[1]
+
+
+def test_an_array_without_axes_that_was_handed_in_stays():
+    x, seed = np.array(0.7), np.array(2.0)
+    y, pullback = vjp(shared_items, x)
+    assert pullback(seed)[0] == pytest.approx(2.0 * (3 * 0.7**2 + 1))
+    assert (x, seed) == (0.7, 2.0)
+    assert jvp(shared_items, (x,), (seed,))[1] == pytest.approx(2.0 * (3 * 0.7**2 + 1))
+    assert (x, seed) == (0.7, 2.0)
