@@ -84,6 +84,9 @@ class Reduction(Rule):
         x = support.converted(x, dtype)
         if where is not True:
             x = np.where(where, x, self._neutral(initial))
+        if isinstance(x, Symbol) and x.shape == () and type(axis) is int:
+            self.function(1.0, axis=axis)  # NumPy says whether a number has this axis: 0 and -1
+            axis = None
         params = {"axis": tuple(axis) if isinstance(axis, list) else axis}
         result = self._reduced(builder, x, params | {"keepdims": bool(keepdims)})
         return result if initial is None else builder.call(self.join, (result, initial), {})

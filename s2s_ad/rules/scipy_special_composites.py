@@ -38,8 +38,13 @@ register(Creation(scipy.special.bernoulli, "n", _bernoulli_shape))
 
 
 def _comb(N: Any, k: Any, exact: Any, repetition: Any) -> Any:
-    if static((exact, repetition), "exact and repetition of comb") != (False, False):
-        raise NotImplementedError
+    exact, repetition = static((exact, repetition), "exact and repetition of comb")
+    if exact:  # a whole number of Python's, which is as long as it takes
+        N, k = static((N, k), "N and k of an exact comb")
+        return scipy.special.comb(N, k, exact=True, repetition=bool(repetition))
+    if repetition:
+        help = "write comb(N + k - 1, k), or exact=True"
+        raise UnsupportedError("S2S203", "comb with repetition=True", help=help)
     inside = (k <= N) & (N >= 0) & (k >= 0)
     return np.where(inside, called("binom", N, k), 0.0)
 

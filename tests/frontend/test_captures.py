@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from frontend.loading import load
-from s2s_ad import grad, jit
+from s2s_ad import grad, jit, jvp
 
 pytestmark = pytest.mark.thinned(2)
 
@@ -236,3 +236,23 @@ def test_a_captured_integer_that_code_needs_is_part_of_it(tmp_path):
     np.testing.assert_allclose(value(x), module.f(x))
     module.WHICH = "b"
     np.testing.assert_allclose(value(x), module.f(x))
+
+
+def test_which_of_captured_arguments_are_replaced(tmp_path):
+    """Where a known index is looked for in captured integers, they decide what each place holds."""
+    module = load(
+        tmp_path,
+        """
+        import numpy as np
+        others, places = [np.arange(1.0, 5.0), 3], (0,)
+        def spectrum(x, n):
+            return np.sum(np.abs(np.fft.rfft(x, n)) ** 2)
+        def f(x):
+            return spectrum(*[x if i in places else others[i] for i in range(len(others))])
+        """,
+    )
+    x = np.array([0.3, -0.7, 1.1, 0.4])
+    np.testing.assert_allclose(jvp(module.f, (x,), (x,)), (module.f(x), 2 * module.f(x)))
+    module.places, module.others = (1, 0), [2.0, x]
+    module.spectrum = np.dot
+    np.testing.assert_allclose(grad(module.f)(x), 2 * x)

@@ -74,6 +74,7 @@ PAIRS += [
     case("scipy.special.binom(n, k)", n=between(2.0, 4.0, 3), k=between(0.5, 1.5, 3)),
     case("scipy.special.boxcox(x, l)", x=positive(3), l=real(3)),
     case("scipy.special.boxcox1p(x, l)", x=positive(3), l=real(3)),
+    case("x * scipy.special.comb(5, 2, exact=True)", x=between(0.5, 1.5, 3)),
     case("scipy.special.comb(n, k)", n=between(2.0, 4.0, 3), k=between(0.5, 1.5, 3)),
     case("scipy.special.ellipeinc(x, m)", x=positive(3), m=probability(3)),
     case("scipy.special.ellipkinc(x, m)", x=between(0.2, 1.2, 3), m=probability(3)),

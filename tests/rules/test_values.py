@@ -105,6 +105,7 @@ NO_DERIVATIVE = [
     case("np.argsort(x, axis=0)", x=real(3, 2)),
     case("x.argsort()", x=real(3)),
     case("scipy.stats.rankdata(x)", x=real(4)),
+    case("np.sum(x[0], axis=0) + np.max(x[1], axis=-1)", x=real(3)),
     case("np.sum(i, axis=0) + np.max(i)", i=integers(2, 3)),
     case("np.mean(i, axis=0) + np.std(i)", i=integers(2, 3)),
     case("np.cumsum(m, axis=1)", m=mask(2, 3)),

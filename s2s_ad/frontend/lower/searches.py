@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol, constant_value
+from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
 from s2s_ad.core.tree import KEYS_VIEW, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing, rows
@@ -72,7 +72,20 @@ def contains(lowering: Lowering, items: Any, value: Any, equal: Equal) -> Any:
     found = known_items(lowering, items) if isinstance(items, Tree) else None
     if found is None or not (number or is_sequence(value) or is_word(value)):
         return None
+    _ask_for_places(lowering, found, value)
     return _is_one_of(lowering, value, found, equal)
+
+
+def _ask_for_places(lowering: Lowering, items: Sequence[Any], value: Any) -> None:
+    """Whether a known whole number is among captured ones decides what is made: `i in argnums`."""
+    captured = [each for each in items if isinstance(each, Symbol)]
+    if type(value) is int and all(_is_captured_int(lowering, each) for each in captured):
+        for each in captured:
+            raise NeedStatic(each.name, "a whole number that is looked for")
+
+
+def _is_captured_int(lowering: Lowering, item: Symbol) -> bool:
+    return item.fact == values.Scalar(int) and item.name in lowering.captures.numbers
 
 
 def _in_known(lowering: Lowering, items: Any, value: Any) -> Any:
