@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "transforms": PASS | {"storage"},
     "storage": PASS,
     "emit": {"analysis", "core", "diagnostics", "runtime", "storage"},
-    "native": {"analysis", "core", "diagnostics", "emit", "rules", "runtime"},
+    "native": {"analysis", "core", "diagnostics", "emit", "rules", "runtime", "simplify"},
     "load": {"core", "diagnostics", "emit", "native", "runtime", "tensors"},
     "written": {"versions"},
     "show": {"diagnostics"},

@@ -21,6 +21,7 @@ from s2s_ad.emit.provenance import NO_ROW, Row
 from s2s_ad.emit.ready import ready_functions
 from s2s_ad.emit.text import WIDTH, Text
 from s2s_ad.emit.variables import Opening
+from s2s_ad.native.at_once import at_once
 from s2s_ad.native.function import Function
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.rooms import Rooms, rooms_of
@@ -38,8 +39,7 @@ def native_text(program: Program) -> Native:
     Raises:
         NotNative: something in it has no native form.
     """
-    functions, _ = ready_functions(program)
-    return Module(functions, {program.name}).text(program)
+    return Module(functions_of(program), {program.name}).text(program)
 
 
 def with_loops(program: Program, text: Text) -> Text:
@@ -72,7 +72,7 @@ def reason_of(make: Callable[[], Any]) -> str:
 
 def functions_of(program: Program) -> dict:
     """The program and the functions that it comes to, with their updates in place decided."""
-    return ready_functions(program)[0]
+    return ready_functions(at_once(program))[0]
 
 
 def hint_of(program: Program, name: str) -> str:

@@ -182,6 +182,42 @@ def shortest_paths(a):
     return np.sum(a * a)
 
 
+def recurrent(X, W, U):
+    h = np.zeros(len(U))
+    for t in range(len(X)):
+        h = np.tanh(X[t] @ W + h @ U)
+    return np.sum(h**2)
+
+
+def of_columns(X, W):
+    """Products of columns but the last, of which one is read again."""
+    total, Y = 0.0, np.zeros((X.shape[1], len(W)))
+    for i in range(X.shape[1] - 1):
+        y = W @ X[:, i]
+        y[0] *= X[0, i]
+        Y[i, 1:] += y[1:] ** 2
+        total += np.sum(y * np.arange(len(y))) * X[1, i]
+    return total + np.sum(Y**3)
+
+
+def above_diagonal(X):
+    """Rows from a number on that is another one in each pass."""
+    m = X.shape[1]
+    products = np.zeros((m, m))
+    for i in range(1, m):
+        products[i, i:] = X[:, i] @ X[:, i:]
+    return np.sum(products**2)
+
+
+def read_between(X, W):
+    """A sum of products that passes read."""
+    total, S = 0.0, W.copy()
+    for i in range(len(X)):
+        S += np.outer(X[i], X[i] @ W)
+        total += S[0, 1]
+    return total
+
+
 x, A = rng.random(7), rng.random((6, 6)) + 0.1
 
 
@@ -215,6 +251,11 @@ LOOPS = {
     "floats as whole numbers": (lambda x: np.sum(x[(x * 5).astype(int)] ** 2), (x,)),
     "the place of an item": (lambda x: [x[0], x[2], x[1]].index(x[1]) * x[0] ** 2, (x,)),
     "a long filter": (lambda x, y: np.sum(np.convolve(x, y, "valid") ** 2), (x, np.tile(x, 3))),
+    "products of rows": (recurrent, (rng.random((9, 6)), A[:, :4], rng.random((4, 4)))),
+    "no row": (recurrent, (np.zeros((0, 6)), A[:, :4], rng.random((4, 4)))),
+    "products of columns but one": (of_columns, (A[:4], A[:, :4])),
+    "products above the diagonal": (above_diagonal, (A[:, :4],)),
+    "products that are read between": (read_between, (A, rng.random((6, 6)))),
     "a filter": (lambda x, y: np.sum(np.convolve(x, y, "same") ** 2), (x, x[:2])),
 }
 
@@ -268,6 +309,43 @@ def test_what_is_out_of_bounds_is_seen():
         interpreted(text, "f")(np.ones(3))
 
 
+# ---- products of all passes ----------------------------------------------------------------------
+
+
+def products_in_loops(text):
+    """How many products stand in loops, and how many beside them."""
+    function = gast.parse(text).body[-1]
+    calls = lambda node: [e for e in gast.walk(node) if getattr(e, "id", "") == "product"]
+    inside = {id(c) for e in gast.walk(function) if isinstance(e, gast.For) for c in calls(e)}
+    return len(inside), len(calls(function)) - len(inside)
+
+
+@pytest.mark.parametrize(
+    "name, beside",
+    [
+        ("products of rows", 3),
+        ("products of columns but one", 3),
+        ("products above the diagonal", 3),
+        ("products that are read between", 2),
+    ],
+)
+def test_products_of_all_passes_are_one(name, beside):
+    function, args = LOOPS[name]
+    text = jit(grad(function, moving(args))).source(*args, native=True)
+    assert products_in_loops(text) == (0, beside)
+    assert "+= " in text
+
+
+@pytest.mark.parametrize("place", [(0, 3), (2, 1)])
+@pytest.mark.parametrize("number", [np.inf, np.nan])
+def test_rows_without_a_vector_do_not_meet_infinity(place, number):
+    X = A[:, :4].copy()
+    X[place] = number
+    for function, args in ((above_diagonal, (X,)), (of_columns, (X.T.copy(), A[:, :4]))):
+        plain = grad(function)
+        np.testing.assert_array_equal(jit(plain)(*args), plain(*args))
+
+
 # ---- the order of loops --------------------------------------------------------------------------
 
 
@@ -316,7 +394,7 @@ def test_columns_stand_side_by_side():
 def test_only_sums_of_variables_are_marked_as_counted_from_the_start():
     """Numba asks of each other index of these whether it is below 0, and LLVM can answer."""
     text = jit(grad(covariances)).source(A, native=True)
-    assert "at(i + k)" in text
+    assert "at(i + j)" in text
     assert "at(i)" not in text
     assert "at(" not in jit(grad(shifted)).source(x, native=True)
 
