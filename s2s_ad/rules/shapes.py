@@ -15,7 +15,7 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, register
 from s2s_ad.core.rule import Operation
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.structure import Structural, positional
@@ -119,6 +119,8 @@ class Reshape(Structural):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
+        if isinstance(operation["shape"], Symbol):
+            return np.reshape(x, _with_samples(operation["shape"]))
         rank = support.sample_rank(x, True)
         shape = list(operation["shape"])
         whole = [i for i, each in enumerate(shape) if type(each) is int and each == -1]
@@ -128,6 +130,17 @@ class Reshape(Structural):
             known_one = type(others) is int and others == 1
             shape[whole[0]] = total if known_one else total // others
         return np.reshape(x, (batch.size, *shape))
+
+
+def _with_samples(shape: Symbol) -> Symbol:
+    """The shape of a batch of unknown rank, from that of a sample: `np.shape(x)[1:]`."""
+    rule, operands, params = shape.builder.definition(shape)
+    whole = operands[0] if operands else None
+    if isinstance(whole, Symbol) and params.get("index") == slice(1, None, None):
+        rule = shape.builder.definition(whole)[0]
+        if rule is not None and rule.function is np.shape:
+            return whole
+    raise UnsupportedError("S2S203", "a reshape to a shape whose rank is not known")
 
 
 def dim_of(length: Any) -> int | values.Dim:

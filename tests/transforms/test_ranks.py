@@ -261,3 +261,16 @@ def test_another_type_of_what_has_no_known_rank_is_other_memory():
     columns, slopes = grad(rows_reversed)([np.ones((2, 3, 1)), np.ones(1)])
     np.testing.assert_array_equal(columns, [[[2.0]] * 3, [[1.0]] * 3])
     np.testing.assert_array_equal(slopes, [0.0])
+
+
+def flattened_sum_of_rows(rows):
+    total = sum(rows, 0)[:, None] / 3  # what began as a number
+    return np.sum(total.flatten() ** 2 * np.arange(rows.shape[1]))
+
+
+def test_a_batch_gets_the_shape_of_what_has_no_known_rank():
+    rows = np.random.default_rng(1).normal(size=(3, 4, 2))
+    slopes = [2 / 9 * np.tile(each.sum(axis=0) * [0, 1], (4, 1)) for each in rows]
+    np.testing.assert_allclose(vmap(grad(flattened_sum_of_rows))(rows), slopes)
+    moved = vmap(grad(flattened_sum_of_rows), 2, 2)(np.moveaxis(rows, 0, 2))
+    np.testing.assert_allclose(np.moveaxis(moved, 2, 0), slopes)
