@@ -318,14 +318,17 @@ class Update(Rule):
     ) -> Any:
         """Of an array of zeros only the elements that are changed are multiplied.
 
-        Where each element is, there is nothing left out: they are multiplied as a whole.
+        Where each element is, there is nothing left out: they are multiplied as a whole, unless
+        what is added has left something out itself.
         """
         x, value = operands
         if x.shape is None or isinstance(x.fact, values.List):
             return None
         _, before = builder.applied(x, runtime.index_add)
         if before and cover([params["index"], *(each["index"] for _, each in before)], x.shape):
-            return None
+            added = value, *(each[1] for each, _ in before)
+            if not any(_leaves_out(builder, each) for each in added):
+                return None
         base = x if is_zeros(builder, x) else inside_mask(builder, x, write, others)
         part = restricted(others, x, lambda each: each[params["index"]])
         if base is None or part is None:
@@ -705,6 +708,16 @@ class TakeAlongAxis(Rule):
 
 register(GetItem(operator.getitem, "getitem"))
 register(IndexAdd(runtime.index_add, "index_add"))
+def _leaves_out(builder: Builder, value: Any) -> bool:
+    """Whether elements of a value, or of its negative, are 0 because nothing was added to them."""
+    rule, operands, _ = builder.definition(value)
+    if rule is not None and rule.function is operator.neg:
+        return _leaves_out(builder, operands[0])
+    base, updates = builder.applied(value, runtime.index_add)
+    indices = [params["index"] for _, params in updates]
+    return bool(updates) and is_zeros(builder, base) and not cover(indices, value.shape)
+
+
 register(IndexSet(runtime.index_set, "index_set"))
 register(IsLast(runtime.is_last, "is_last"))
 register(TakeAlongAxis(np.take_along_axis, "take_along_axis"))

@@ -93,7 +93,7 @@ def _lstsq(x: Symbol, b: Any, cond: Any, **_: Any) -> tuple:
     """SciPy's residuals are a number where b is a vector."""
     cond = np.finfo(float if x.dtype is None else x.dtype).eps if cond is None else cond
     found, residuals, rank, s = np.linalg.lstsq(x, b, rcond=float(cond))
-    return found, residuals[0] if support.rank(b) == 1 else residuals, rank, s
+    return found, np.reshape(residuals, ()) if support.rank(b) == 1 else residuals, rank, s
 
 
 def _norm(x: Symbol, ord: Any, axis: Any, keepdims: Any, check_finite: Any) -> Any:

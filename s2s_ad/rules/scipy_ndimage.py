@@ -197,7 +197,7 @@ def _rank_filter(input: Any, rank: Any, **options: Any) -> Any:
     def place(count: int) -> int:
         found = static(rank, "rank")
         if not -count <= found < count:
-            raise RuntimeError("rank not within filter footprint size")
+            raise ValueError("rank not within filter footprint size")
         return found
 
     statistic = functools.partial(_ranked, place=place)
@@ -209,7 +209,7 @@ def _percentile_filter(input: Any, percentile: Any, **options: Any) -> Any:
         found = static(percentile, "percentile")
         found = found + 100.0 if found < 0 else found
         if not 0 <= found <= 100:
-            raise RuntimeError("invalid percentile")
+            raise ValueError("invalid percentile")
         return count - 1 if found == 100 else int(float(count) * found / 100.0)
 
     statistic = functools.partial(_ranked, place=place)
@@ -273,7 +273,7 @@ def _laplace(input: Any, output: Any, mode: Any, cval: Any, axes: Any) -> Any:
     along = _axes(support.known_rank(input, "laplace"), axes)
     modes = _each(static(mode, "mode"), len(along))
     parts = (_weighted(input, [1, -2, 1], *each, cval) for each in zip(along, modes, strict=True))
-    return functools.reduce(operator.add, parts)
+    return functools.reduce(operator.add, parts) if along else np.copy(input)
 
 
 def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
@@ -286,6 +286,8 @@ def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
         support.refuse_given(builder, function, output=output)
         along = _axes(support.known_rank(input, function.__name__), axes)
         options = {"mode": mode, "cval": cval, "truncate": truncate, "axes": along}
+        if not along:  # SciPy gives the input back
+            return np.copy(input)
         parts = []
         for place in range(len(along)):
             order = [derivative if each == place else 0 for each in range(len(along))]

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from rules.properties import module
-from s2s_ad import grad, jvp, vmap
+from s2s_ad import grad, jit, jvp, vmap
 from s2s_ad.diagnostics import DerivativeError
 
 RNG = np.random.default_rng(0)
@@ -139,6 +140,12 @@ def test_residuals_of_a_batch_need_matrices_of_full_rank():
     a = np.stack([TALL, np.ones_like(TALL)])
     with pytest.raises(ValueError, match="full column rank"):
         vmap(f, (0, None))(a, np.ones(4))
+
+
+def test_residuals_that_there_are_not_and_nobody_reads_are_none_of_the_solutions():
+    f = module("import scipy.linalg\ndef f(a, b):\n    return scipy.linalg.lstsq(a, b)[0]\n").f
+    wide, b = np.array([[1.0, 2.0, -1.0]]), np.array([0.6])
+    np.testing.assert_allclose(jit(f)(wide, b), scipy.linalg.lstsq(wide, b)[0])
 
 
 def test_the_gradient_of_an_eigenvalue_is_text_that_a_person_would_write():

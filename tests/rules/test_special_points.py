@@ -48,6 +48,7 @@ MASKED = [
     ("np.sum(np.select([x > 1, x > 0], [x, np.sqrt(x)], 3.0))", [0.0, 4.0], [0.0, 1.0]),
     ("r = np.sqrt(x)\n return np.sum(r[x > 0])", [0.0, 4.0], [0.0, 0.25]),
     ("np.sum(np.sqrt(x)[1:])", [0.0, 4.0], [0.0, 0.25]),
+    ("np.sum(np.diff(np.sqrt(x))[1:])", [0.0, 4.0, 1.0], [0.0, -0.25, 0.5]),
     (  # means of what is counted, where there is something
         "n = np.array([2, 0])\n return np.sum(np.where(n > 0, x / n, 0.0))",
         [3.0, 4.0],
