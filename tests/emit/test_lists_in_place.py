@@ -101,7 +101,8 @@ def test_no_list_is_copied(fn):
 
 def test_what_is_added_to_a_number_of_a_list_is_an_update():
     text = grad(trajectory).source(X)
-    assert "vs_bar[-1] += " in text and "xs_bar[-1] += " in text
+    assert "vs_bar[-1] += " in text
+    assert "xs_bar[-1] += " in text
 
 
 def shared_items(x):
@@ -112,7 +113,7 @@ def shared_items(x):
 
 def test_an_array_without_axes_that_was_handed_in_stays():
     x, seed = np.array(0.7), np.array(2.0)
-    y, pullback = vjp(shared_items, x)
+    _y, pullback = vjp(shared_items, x)
     assert pullback(seed)[0] == pytest.approx(2.0 * (3 * 0.7**2 + 1))
     assert (x, seed) == (0.7, 2.0)
     assert jvp(shared_items, (x,), (seed,))[1] == pytest.approx(2.0 * (3 * 0.7**2 + 1))
