@@ -175,8 +175,10 @@ def _constant_value(value: Symbol) -> Any:
     if rule is ITEM:
         known = _constant_output(operands[0], params["index"])
         return value if isinstance(known, Symbol) else known
-    if rule is None or params or rule.effects or not operands or not callable(rule.function):
+    if rule is None or rule.effects or not operands or not callable(rule.function):
         return value
+    if params:
+        return _constant_item(value)
     known = [constant_value(each) for each in operands]
     if not all(type(x) in values.PYTHON_NUMBERS or isinstance(x, np.generic) for x in known):
         return value
@@ -184,6 +186,19 @@ def _constant_value(value: Symbol) -> Any:
         return rule.function(*known)
     except ArithmeticError:  # it is raised where the code comes to it
         return value
+
+
+def _constant_item(value: Symbol) -> Any:
+    """An item of an array that counts from a known whole number to another one."""
+    rule, (array, *_), params = value.builder.definition(value)
+    index = params.get("index")
+    if not rule.view or len(params) > 1 or type(index) is not int or not isinstance(array, Symbol):
+        return value
+    rule, _, numbers = value.builder.definition(array)
+    if rule is None or not rule.counts_up or any(type(x) is not int for x in numbers.values()):
+        return value
+    items = range(*numbers.values())
+    return np.int_(items[index]) if -len(items) <= index < len(items) else value
 
 
 def _constant_output(call: Symbol, index: int) -> Any:

@@ -106,6 +106,8 @@ NO_DERIVATIVE = [
     case("x.argsort()", x=real(3)),
     case("scipy.stats.rankdata(x)", x=real(4)),
     case("np.sum(x[0], axis=0) + np.max(x[1], axis=-1)", x=real(3)),
+    case("np.linalg.matrix_power(x, np.arange(1, 4)[-1]) + 0 * x", x=real(2, 2)),
+    case("sum(np.linalg.matrix_power(x, k) for k in np.arange(3))", x=real(2, 2)),
     case("np.sum(i, axis=0) + np.max(i)", i=integers(2, 3)),
     case("np.mean(i, axis=0) + np.std(i)", i=integers(2, 3)),
     case("np.cumsum(m, axis=1)", m=mask(2, 3)),
