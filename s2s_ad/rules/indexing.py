@@ -708,6 +708,8 @@ class TakeAlongAxis(Rule):
 
 register(GetItem(operator.getitem, "getitem"))
 register(IndexAdd(runtime.index_add, "index_add"))
+
+
 def _leaves_out(builder: Builder, value: Any) -> bool:
     """Whether elements of a value, or of its negative, are 0 because nothing was added to them."""
     rule, operands, _ = builder.definition(value)
