@@ -70,12 +70,13 @@ class Compiled:
         """The compiled code for arguments of these types; None where there is none."""
         from numba.core.compiler import CompileResult
 
-        target_context.refresh()
         payload = self.disk.read(self._made_of(signature, target_context.codegen()))
         if payload is None:
             return None
         try:
-            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+            symbols, made = pickle.loads(payload)
+            _provide(symbols, target_context)
+            return CompileResult._rebuild(target_context, *made)
         except Exception:  # of Numba's: the code is compiled anew, and takes its place
             return None
 
@@ -86,7 +87,7 @@ class Compiled:
         if result.lifted or result.library.has_dynamic_globals:
             return
         try:
-            payload = serialize.dumps(result._reduce())
+            payload = serialize.dumps((_symbols_of(result.library), result._reduce()))
         except Exception:  # something in it cannot be pickled
             return
         self.disk.write(self._made_of(signature, result.codegen), payload, self.shown)
@@ -109,6 +110,28 @@ class Compiled:
         """Numba's caches can be switched; this one is, or is not there."""
 
     disable = flush = enable
+
+
+def _symbols_of(library: Any) -> tuple[str, ...]:
+    """What machine code expects of the process: functions and values that stand outside of it."""
+    module = library._final_module
+    parts = (*module.functions, *module.global_variables)
+    names = (each.name for each in parts if each.is_declaration)
+    return tuple(each for each in names if not each.startswith("llvm."))  # those LLVM has
+
+
+def _provide(symbols: tuple[str, ...], target_context: Any) -> None:
+    """Have what machine code expects in the process.
+
+    Most of it Numba brings along; for the rest it imports all that it has rules for, and SciPy's
+    linear algebra, which takes as long as all else together.
+    """
+    from numba.core.codegen import ll
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(target_context)
+    if not all(map(ll.address_of_symbol, symbols)):
+        target_context.refresh()
 
 
 @functools.cache

@@ -322,6 +322,28 @@ def test_another_process_compiles_nothing(native, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        "np.sum(np.sin(x) ** 1.5 + np.exp(x))",
+        "np.sum(np.outer(x, x) @ np.outer(x, x + 1))",
+        "np.linalg.det(np.outer(x, x) + np.eye(x.size))",
+        "np.median(x) * np.sum(np.sort(x)) + np.sum(np.floor(x))",
+        "np.abs(np.sum((x + 2j) ** 2))",
+        "sum([x[k] ** 2 for k in range(x.size)])",
+    ],
+)
+def test_code_finds_what_it_calls_in_another_process(native, tmp_path, body):
+    """Whatever it is: what Numba has not imported is imported, and more can be compiled then."""
+    lines = f"""x = np.random.default_rng(3).random(40)
+    f = grad(lambda x: {body})
+    np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-9)
+    assert np.isclose(jit(lambda x: x @ x, cache=False)(x), x @ x)"""
+    assert ended(started(tmp_path, "one.py", lines)) > 1
+    assert ended(started(tmp_path, "one.py", lines)) == 1  # what is not kept
+
+
+@pytest.mark.slow
 def test_a_batch_whose_samples_threads_share_is_kept(native, tmp_path):
     body = (
         "f = jit(vmap(grad(lambda a, b: a * b * a if a > 1 else b), (0, None)), parallel=True)\n"
