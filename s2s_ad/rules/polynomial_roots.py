@@ -71,7 +71,9 @@ class FromRoots(Rule):
         (z,) = operands
         if support.any_unknown(z):
             return support.unknown(z)
-        return values.Array(values.strong_dtype(z), (*z.shape[:-1], values.fresh_dim()))
+        size = values.size_of_dim(z.shape[-1])
+        count = values.dim_of_size(size + 1)
+        return values.Array(values.strong_dtype(z), (*z.shape[:-1], count))
 
     def _slopes(self, z: Symbol) -> Any:
         """Less the derivative by each root: the polynomial with the other roots."""

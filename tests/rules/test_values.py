@@ -108,6 +108,7 @@ NO_DERIVATIVE = [
     case("np.sum(x[0], axis=0) + np.max(x[1], axis=-1)", x=real(3)),
     case("np.linalg.matrix_power(x, np.arange(1, 4)[-1]) + 0 * x", x=real(2, 2)),
     case("sum(np.linalg.matrix_power(x, k) for k in np.arange(3))", x=real(2, 2)),
+    case("np.poly(x) * np.arange(len(x) + 1)", x=real(3)),
     case("np.sum(i, axis=0) + np.max(i)", i=integers(2, 3)),
     case("np.mean(i, axis=0) + np.std(i)", i=integers(2, 3)),
     case("np.cumsum(m, axis=1)", m=mask(2, 3)),
