@@ -19,9 +19,11 @@ from s2s_ad.core.registry import rule_of
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.lines import Line, flat
-from s2s_ad.emit.surface import Surface
+from s2s_ad.emit.surface import Surface, dotted
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
+
+BROADCAST_TO = gast.dump(dotted("np", "broadcast_to"))
 
 MOST_AGAIN = 3  # times that an operation on a number is written again
 
@@ -169,7 +171,8 @@ class Refold:
         expression = self.surface.expression(call)
         inner = self._inner(expression)
         size = 1 + sum(self.sizes[each] for each in inner)
-        expression = nested(subtracted(form.substitute(expression, self.pending)))
+        expression = form.substitute(expression, self.pending)
+        expression = filled(nested(subtracted(expression)))
         return negated_first(shaped(expression, self.program.fact), self.program.fact), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
@@ -374,6 +377,19 @@ def nested(node: gast.AST) -> gast.AST:
         return node
     lists = [gast.List(elts=each, ctx=gast.Load()) for each in inner]
     return gast.Call(node.func, [gast.List(elts=lists, ctx=gast.Load())], [])
+
+
+def filled(node: gast.AST) -> gast.AST:
+    """np.full(x.shape, row) for np.broadcast_to(row, x.shape).copy()."""
+    whole = getattr(getattr(node, "func", None), "value", None)
+    is_copy = isinstance(node, gast.Call) and getattr(node.func, "attr", "") == "copy"
+    if not is_copy or not isinstance(whole, gast.Call) or node.args or whole.keywords:
+        return node
+    if gast.dump(whole.func) != BROADCAST_TO:
+        return node
+    value, shape = whole.args
+    known = isinstance(shape, gast.Attribute)
+    return gast.Call(dotted("np", "full"), [shape, value], []) if known else node
 
 
 def shaped(node: gast.AST, fact: Callable[[gast.AST], Any]) -> gast.AST:

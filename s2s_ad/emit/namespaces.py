@@ -631,6 +631,9 @@ class _Rewriting(ast.NodeVisitor):
         if self.known.only_numbers or (of_numbers and node.args and name not in MAKERS):
             self._of_number(node, name)
             return
+        if name == "full" and self._is_filled_with_array(node):
+            self._broadcast(node)
+            return
         self.generic_visit(node)
         if name in ("full", "full_like"):
             self._filled(node)
@@ -650,6 +653,20 @@ class _Rewriting(ast.NodeVisitor):
             number = {"f": "float", "i": "int", "b": "bool"}.get(self.expressions.kind(each))
             if number and not self.expressions.is_number(each) and not self._has_axes(each):
                 self.around(each, f"{number}(", ")", outermost=True)
+
+    def _is_filled_with_array(self, node: ast.Call) -> bool:
+        """Whether it is np.full(x.shape, v) of what has axes, or is an array without any."""
+        shape, value = node.args[:2]
+        return isinstance(shape, ast.Attribute) and not self.expressions.may_be_number(value)
+
+    def _broadcast(self, node: ast.Call) -> None:
+        """np.full(x.shape, v) as a copy of broadcast_to(v, x.shape)."""
+        shape, value = node.args
+        self.visit(value)
+        alias = self.use(node)
+        self.around(node, f"{alias}.asarray(", ", copy=True)")
+        self.replace(self.start(node), self.start(value), f"{alias}.broadcast_to(")
+        self.replace(self.end(value), self.end(value), f", {ast.unparse(shape)}")
 
     def _with_arrays(self, node: ast.Call, name: str) -> None:
         """Operands as arrays of floats, where a function of these is given numbers or others."""

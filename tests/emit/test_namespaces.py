@@ -58,6 +58,10 @@ def transposed(x):
     return np.sum(np.concatenate([x.T.ravel(), x.reshape(-1) ** 2]))
 
 
+def of_rows(x, w):
+    return np.sum(np.sum(x, axis=0) * np.exp(w))
+
+
 PROGRAMS = {
     "loss": (grad(loss), (W, X, Y)),
     "per sample": (vmap(grad(loss), in_axes=(None, 0, 0)), (W, X, Y)),
@@ -68,6 +72,7 @@ PROGRAMS = {
     "elements": (grad(likelihood, (0, 1)), (Y, W)),
     "a system": (grad(solved, (0, 1)), (X[:3], W)),
     "shapes": (grad(transposed), (X,)),
+    "rows": (grad(of_rows), (X, W)),
     "no derivative": (jit(loss), (W, X, Y)),
 }
 
