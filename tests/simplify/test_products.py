@@ -49,11 +49,11 @@ ROWS = {
         (v,),
         "v_bar[1:] -= ",
     ),
-    "a sum of rows": (lambda A, w: np.sum(w @ A.T), (A, w), "np.broadcast_to(np.sum("),
+    "a sum of rows": (lambda A, w: np.sum(w @ A.T), (A, w), "np.full(A.shape, np.sum("),
     "a product with both seeds": (
         lambda A, x: np.sum(A @ x),
         (A, x),
-        "np.broadcast_to(x, A.shape)",
+        "np.full(A.shape, x)",
     ),
     "elements alone": (lambda w: np.sum(np.tanh(w)[:, 0] ** 2), (w,), "tanh_w_0**2"),
     "elements of a row that is stretched": (
