@@ -21,7 +21,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import callee_of
 from s2s_ad.core.program import LONGEST, TEMPORARY, Hint, Program, list_of
-from s2s_ad.core.regions import blocks_of, region_of
+from s2s_ad.core.regions import blocks_of
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat
@@ -137,13 +137,12 @@ class Naming:
         """The variables whose lists may hold what is an array, or what was handed in."""
         of, facts = self.variables.of, self.program.facts
         holders: dict[str, list[str]] = {}  # a variable -> the lists that its value goes into
-        roots = {of(each) for each in self.program.facts if each in self.arrays}
-        roots |= self.arrays | {each for each in self.foreign if not _is_immutable(facts.get(each))}
+        roots = self.arrays | {each for each in self.foreign if not _is_immutable(facts.get(each))}
         for op in _operations(self.program):
-            if not isinstance(facts.get(op.target), values.List):
-                continue
-            if callee_of(op) or region_of(op):
+            if callee_of(op):
                 roots.add(of(op.target))
+            if values.shape_of(facts.get(op.target)) is not None or op.rule.of_shape:
+                continue  # no list, nor what one comes out of, or a new one
             for each in op.operands:
                 if isinstance(each, gast.Name) and not values.shape_of(facts.get(each.id)):
                     holders.setdefault(of(each.id), []).append(of(op.target))

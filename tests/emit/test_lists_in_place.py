@@ -111,6 +111,20 @@ def shared_items(x):
     return held[0] * held[1] + held[1]
 
 
+def walk(xs):
+    out = [xs[0]]
+    for i in range(1, len(xs)):
+        out.append(out[-1] * xs[i])
+    return out
+
+
+def test_nor_do_those_of_a_list_change():
+    seeds = [np.array(1.0) for _ in range(3)]
+    _, pullback = vjp(walk, [np.array(0.5), np.array(2.0), np.array(3.0)])
+    assert pullback(seeds)[0] == [1 + 2 + 6, 0.5 + 1.5, 1.0]
+    assert seeds == [1.0, 1.0, 1.0]
+
+
 def test_an_array_without_axes_that_was_handed_in_stays():
     x, seed = np.array(0.7), np.array(2.0)
     _y, pullback = vjp(shared_items, x)
