@@ -8,7 +8,7 @@ import pytest
 from api import oracles
 from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 rng = np.random.default_rng(1)
 
@@ -76,7 +76,7 @@ def chains():
                 yield chain
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("chain", list(chains()), ids="-".join)
 def test_chains_of_transforms(chain):
     x = rng.standard_normal((*(2,) * chain.count("vmap"), 3))

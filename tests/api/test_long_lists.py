@@ -17,7 +17,7 @@ from s2s_ad.api import function as compiling
 from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import InternalError
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 LENGTHS = (40, 57)
 

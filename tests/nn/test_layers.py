@@ -9,6 +9,8 @@ from scipy.signal import correlate2d
 from s2s_ad import Parameter, Tensor, grad, jit, nn, value_and_grad, vmap
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 
+pytestmark = pytest.mark.thinned(2)
+
 F64 = np.float64
 
 

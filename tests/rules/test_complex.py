@@ -13,7 +13,7 @@ from rules.test_indexing import INDEXING
 from rules.test_products import PRODUCTS
 from s2s_ad import grad, jit, runtime, vmap
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 
 def takes_complex(each, names) -> bool:
@@ -88,13 +88,13 @@ def label(pair):
     return f"{each} complex {','.join(names)}"
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("pair", elementwise_rows(), ids=label)
 def test_elementwise(pair):
     check_complex(*pair)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("pair", functions(), ids=label)
 def test_function(pair):
     check_complex(*pair)

@@ -13,6 +13,8 @@ from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import BatchError, DerivativeError
 from s2s_ad.rules.draws import NUMPY, PYTHON
 
+pytestmark = pytest.mark.thinned(2)
+
 PARAMETERS = {  # of those that need some; the others are drawn with their defaults
     "beta": "2.0, 3.0",
     "binomial": "9, 0.3",

@@ -165,7 +165,7 @@ def by_name(row) -> str:
     return spelled(row[0])
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 def test_where_and_out(row):
     subject = Subject(where_and_out(row))
@@ -173,14 +173,14 @@ def test_where_and_out(row):
     check_reverse(subject)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 def test_where_and_out_in_every_mode(row):
     check_all(where_and_out(row))
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 @pytest.mark.parametrize("keywords", ["np.empty((2, 3))", "dtype=np.float64, order='C'"])
 def test_result_in_double_precision(row, keywords):
@@ -211,7 +211,7 @@ def test_what_is_no_number_passes_as_in_numpy(row):
         np.testing.assert_array_equal(np.signbit(jit(f)(*grid)), np.signbit(expected))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("row", rows(), ids=by_name)
 def test_arrays_that_are_strided_or_cannot_be_written_to(row):
     subject = Subject(cases_of(*row)[0])
@@ -233,7 +233,7 @@ def read_only(args) -> list:
     return copies
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("pattern", BINARY, ids=str)
 def test_every_broadcast_pattern_of_a_product(pattern):
     inputs = dict(zip("ab", (draw(real, shape) for shape in pattern), strict=True))
@@ -247,7 +247,7 @@ def test_row_in_every_pattern(row):
         check_all(each, thorough=True)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "each",
     [

@@ -7,7 +7,7 @@ import scipy.linalg
 
 from s2s_ad import grad, jvp, vmap
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 TURNED = {0: lambda a: a, 1: np.transpose, 2: lambda a: np.conj(a.T)}
 
@@ -88,7 +88,7 @@ def matrix(dtype, function):
     return a[[1, 2, 0]] + 2 * np.eye(3)[[2, 0, 1]]
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("columns", [(), (2,)], ids=["a vector", "columns"])
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize(

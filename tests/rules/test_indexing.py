@@ -7,7 +7,7 @@ from rules.properties import case, check_all, distinct, integers, mask, positive
 from s2s_ad import grad, vmap
 from s2s_ad.check import central_differences
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 FIXED = {"batches": False}  # the number of elements chosen depends on the mask
 LIKE = {"general": False}
@@ -118,13 +118,13 @@ DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
 INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index(each):
     check_all(each)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index_at_every_batch_axis(each):
@@ -150,7 +150,7 @@ SETTING = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("each", SETTING, ids=str)
 def test_index_set(each):
     """Elements that are set, in both modes; of an index that repeats the last value counts."""

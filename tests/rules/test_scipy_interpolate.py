@@ -60,7 +60,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 @pytest.mark.parametrize("each", some_slow(CASES, 9))
 def test_properties(each):

@@ -63,7 +63,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("each", some_slow(CASES, 9))
 def test_properties(each):
@@ -94,7 +94,7 @@ def test_a_signal_that_is_too_short_raises():
         grad(f)(np.ones(5))
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7])
 @pytest.mark.parametrize("given", ["dx=0.5", "x=x"])
 def test_simpson(count, given):

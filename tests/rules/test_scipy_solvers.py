@@ -107,7 +107,7 @@ EQUATIONS = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("each", some_slow([*ROOTS, *INTEGRALS, *EQUATIONS], 4))
 def test_properties(each):
     check_all(each)

@@ -30,7 +30,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("each", some_slow(CASES, 2))
 def test_properties(each):
@@ -52,7 +52,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     "kind", ["csr_array", "csc_matrix", "coo_array", "bsr_matrix", "dia_array"]
 )

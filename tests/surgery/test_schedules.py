@@ -100,7 +100,7 @@ def same(a, b):
         np.testing.assert_allclose(p, q, rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("schedule", [memory, every])
 @pytest.mark.parametrize("f", PROGRAMS)
 @pytest.mark.parametrize("n, m", LENGTHS)
@@ -127,7 +127,7 @@ def test_second_order(f):
     assert second(X, 1.3, 5, memory(2)) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_a_batch_of_gradients_and_the_gradient_of_a_batch(f):
@@ -138,7 +138,7 @@ def test_a_batch_of_gradients_and_the_gradient_of_a_batch(f):
         same(g(BATCH, 1.3, 5, memory(2)), g(BATCH, 1.3, 5, as_it_stands))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("f", [march, nested])
 def test_a_batch_of_second_derivatives(f):
     second = vmap(grad(grad(f, 1), 1), in_axes=(0, None, None, None))

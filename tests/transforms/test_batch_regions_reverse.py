@@ -13,7 +13,7 @@ from transforms.regions_programs import PROGRAMS
 from transforms.test_batch_regions_programs import CALLS, arguments_of, in_batch, lowered
 from transforms.test_forward_regions import floating
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 
 def with_gradient(program, places):
