@@ -67,7 +67,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("function, args", PROGRAMS)
 def test_samples_are_those_of_a_loop(function, args):
     """By the loops as Python runs them, which find what was not stored."""

@@ -19,7 +19,7 @@ from s2s_ad.load import native as loading
 from s2s_ad.native import cutting
 
 pytest.importorskip("numba")
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.thinned(2)]
 
 
 @pytest.fixture(autouse=True)

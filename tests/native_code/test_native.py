@@ -13,7 +13,7 @@ from s2s_ad.core import tree
 from s2s_ad.diagnostics import ArgumentValueError
 
 pytest.importorskip("numba")
-pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.thinned(2)]
+pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.thinned(3)]
 QUICK = {
     "whole numbers first",
     "stencil",

@@ -7,6 +7,8 @@ import pytest
 
 from rules import probes
 
+pytestmark = pytest.mark.thinned(2)
+
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 EVERY = 32  # of the rows is checked by `make test`, all by `make test-all`
 ROWS = [
