@@ -8,7 +8,7 @@ from s2s_ad import Tensor, value_and_grad, vmap
 
 from .table import CALLS
 
-pytestmark = pytest.mark.thinned(3)
+pytestmark = pytest.mark.thinned(4)
 
 
 def some_slow(every):

@@ -15,7 +15,7 @@ import pytest
 from rules.properties import module
 from s2s_ad import Tensor, grad, hessian, jvp, ops, vmap
 
-pytestmark = pytest.mark.thinned(2)
+pytestmark = pytest.mark.thinned(3)
 
 E2 = math.exp(2.0)
 S1, S2 = math.sin(1.0), math.sin(2.0)

@@ -106,7 +106,7 @@ FIRST = 24  # from here on: densities, both tails, quantiles, a discrete one and
 CASES = CONTINUOUS + DISCRETE + ARRAYS
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize(
     "each",
     [

@@ -11,7 +11,7 @@ import pytest
 import s2s_ad as ms
 from s2s_ad import Tensor, grad, jit
 
-pytestmark = pytest.mark.thinned(4)
+pytestmark = pytest.mark.thinned(6)
 
 A = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 V = np.array([1.0, -2.0, 0.5], np.float32)
