@@ -192,8 +192,9 @@ def _constant_item(value: Symbol) -> Any:
     """An item of an array that counts from a known whole number to another one."""
     rule, (array, *_), params = value.builder.definition(value)
     index = params.get("index")
-    is_item = rule is not None and rule.view and len(params) == 1 and type(index) is int
-    if not is_item or not isinstance(array, Symbol):
+    if rule is None or not rule.view or len(params) > 1:
+        return value
+    if type(index) is not int or not isinstance(array, Symbol):
         return value
     rule, _, numbers = value.builder.definition(array)
     if rule is None or not rule.counts_up or any(type(x) is not int for x in numbers.values()):
