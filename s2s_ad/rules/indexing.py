@@ -327,7 +327,7 @@ class Update(Rule):
         _, before = builder.applied(x, runtime.index_add)
         if before and cover([params["index"], *(each["index"] for _, each in before)], x.shape):
             added = value, *(each[1] for each, _ in before)
-            if not any(_leaves_out(builder, each) for each in added):
+            if not any(_is_selection(builder, each) for each in added):
                 return None
         base = x if is_zeros(builder, x) else inside_mask(builder, x, write, others)
         part = restricted(others, x, lambda each: each[params["index"]])
@@ -710,14 +710,12 @@ register(GetItem(operator.getitem, "getitem"))
 register(IndexAdd(runtime.index_add, "index_add"))
 
 
-def _leaves_out(builder: Builder, value: Any) -> bool:
-    """Whether elements of a value, or of its negative, are 0 because nothing was added to them."""
-    rule, operands, _ = builder.definition(value)
-    if rule is not None and rule.function is operator.neg:
-        return _leaves_out(builder, operands[0])
-    base, updates = builder.applied(value, runtime.index_add)
-    indices = [params["index"] for _, params in updates]
-    return bool(updates) and is_zeros(builder, base) and not cover(indices, value.shape)
+def _is_selection(builder: Builder, value: Any) -> bool:
+    """Whether something could be written inside of what a value selects."""
+    mark = builder.mark()
+    found = inside_mask(builder, value, lambda x, *_: x, (value,))
+    builder.undo(mark)
+    return found is not None
 
 
 register(IndexSet(runtime.index_set, "index_set"))

@@ -49,6 +49,10 @@ MASKED = [
     ("r = np.sqrt(x)\n return np.sum(r[x > 0])", [0.0, 4.0], [0.0, 0.25]),
     ("np.sum(np.sqrt(x)[1:])", [0.0, 4.0], [0.0, 0.25]),
     ("np.sum(np.diff(np.sqrt(x))[1:])", [0.0, 4.0, 1.0], [0.0, -0.25, 0.5]),
+    ("np.sum(np.diff(np.sqrt(x))[x[:2] > 0])", [0.0, 4.0, 1.0], [0.0, -0.25, 0.5]),
+    ("np.sum(np.where(x[:2] > 0, np.diff(np.sqrt(x)), 0.0))", [0.0, 4.0, 1.0], [0.0, -0.25, 0.5]),
+    ("np.sum(np.diff(np.sqrt(x), 2)[1:])", [0.0, 4.0, 1.0, 4.0], [0.0, 0.25, -1.0, 0.25]),
+    ("r = np.diff(np.sqrt(x))\n r[0] = 0.0\n return np.sum(r)", [0.0, 4.0, 1.0], [0.0, -0.25, 0.5]),
     (  # means of what is counted, where there is something
         "n = np.array([2, 0])\n return np.sum(np.where(n > 0, x / n, 0.0))",
         [3.0, 4.0],

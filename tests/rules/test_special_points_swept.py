@@ -40,6 +40,8 @@ SELECTIONS = [
     "np.extract(m, g)",
     "g[::-1][:2]",
     "np.diff(g)[1:]",
+    "np.diff(g) * m[:2]",
+    "np.where(m[:2], np.diff(g), 0.0)",
     "g.reshape(3, 1)[1:, 0]",
     "np.roll(g, 1)[[0, 2]]",
     "np.where(m[:, None], g[:, None] * np.ones(2), 0.0)",
