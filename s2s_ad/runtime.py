@@ -391,16 +391,32 @@ def product_adjoint(y_bar, a, b, name, position, axes=2):
     return unbroadcast(adjoint.reshape(np.shape(varied)) if name == "outer" else adjoint, varied)
 
 
+def any_basis():
+    return ValueError(
+        "a derivative of vectors that are any basis of a space: decompose the matrix without them"
+        " (full_matrices=False, mode='reduced'), or differentiate what is the same for each basis"
+    )
+
+
 def determined(vectors_bar, values, axis):
     """The adjoints of the vectors that belong to values; any others have to be zero."""
     count = np.shape(values)[-1]
     kept, rest = np.split(vectors_bar, [count], axis)
     if np.any(rest):
-        raise ValueError(
-            "a derivative of vectors that are any basis of a space: decompose the matrix without"
-            " them (full_matrices=False, mode='reduced')"
-        )
+        raise any_basis()
     return kept
+
+
+def undetermined(vectors):
+    """The tangents of vectors that are any basis of a space: none is theirs."""
+    return np.full_like(vectors, np.nan)
+
+
+def determined_tangent(tangent):
+    """A tangent that depends on no vectors which are any basis of a space, as far as it shows."""
+    if np.any(np.isnan(tangent)):
+        raise any_basis()
+    return tangent
 
 
 def divisors(s, vectors):

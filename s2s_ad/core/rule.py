@@ -177,6 +177,8 @@ class Rule:
     shape_position: int | None = None
     #: number -> the function that makes, of the same parameters, an array full of that number
     fillings: Mapping[float, Callable] = {}
+    #: a tangent of which nothing decides what it is: nan, and an error where an output has it
+    undetermined = False
     #: so cheap that computing it again reads better than keeping it
     cheap = False
     #: what one element of the result costs to compute again, in additions; None: too much

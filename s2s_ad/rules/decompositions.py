@@ -102,7 +102,7 @@ class Determined(Rule):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         v_bar, w = operation.operands
-        return [padded(y_bar, v_bar, w, operation["axis"], 0.0), None]
+        return [padded(y_bar, v_bar, w, operation["axis"], np.zeros_like), None]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         return determined(tangents[0], operation.operands[1], operation["axis"])
@@ -128,11 +128,53 @@ def leading(vectors: Symbol, w: Symbol, axis: int = -1) -> Symbol:
     return found
 
 
-def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: float) -> Symbol:
-    """The numbers of those vectors, and `fill` for each of the others."""
+def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: Callable) -> Symbol:
+    """The numbers of those vectors, and for the others what `fill` makes of them."""
     chosen = slice(np.size(w, -1), None)
     rest = vectors[..., chosen] if axis == -1 else vectors[..., chosen, :]
-    return np.concatenate([first, np.full_like(rest, fill)], axis=axis)
+    return np.concatenate([first, vectors.builder.call(fill, (rest,), {})], axis=axis)
+
+
+class Undetermined(Rule):
+    """undetermined(vectors): the tangents of vectors that are any basis of a space."""
+
+    of_complex = undetermined = flat = quiet = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return None
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+
+class DeterminedTangent(Rule):
+    """determined_tangent(tangent): the tangent itself; an error where it is not determined."""
+
+    of_complex = view = checks = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return tangents[0]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
 
 
 # ---- Hermitian eigenvalues -----------------------------------------------------------------------
@@ -311,8 +353,8 @@ class SVD(Several):
             u_dot, vh_dot = u_dot + u * rows(turn), vh_dot - columns(turn) * vh
         if self._is_full(operation):
             full_u, _, full_vh = self.items(operation.result.builder, operation.result)
-            u_dot = padded(u_dot, full_u, s, -1, np.nan)
-            vh_dot = padded(vh_dot, full_vh, s, -2, np.nan)
+            u_dot = padded(u_dot, full_u, s, -1, runtime.undetermined)
+            vh_dot = padded(vh_dot, full_vh, s, -2, runtime.undetermined)
         return [u_dot, np.diagonal(inner, axis1=-2, axis2=-1), vh_dot]
 
 
@@ -423,9 +465,11 @@ SVDVALS = SVDValues(np.linalg.svdvals, "svdvals")
 
 
 register(Determined(runtime.determined, "determined"))
+register(DeterminedTangent(runtime.determined_tangent, "determined_tangent"))
 register(Divisors(runtime.divisors, "divisors"))
 register(Eigh(np.linalg.eigh, "eigh"))
 register(Eigvalsh(np.linalg.eigvalsh, "eigvalsh"))
 register(InverseGaps(runtime.inverse_gaps, "inverse_gaps"))
 register(SVD(np.linalg.svd, "svd"))
 register(SVDVALS)
+register(Undetermined(runtime.undetermined, "undetermined"))

@@ -89,7 +89,10 @@ def tangents_of(q: Symbol, r: Symbol, a_dot: Symbol, complete: bool) -> list:
         return list(_qr_tangent(q, r, a_dot))
     found = np.diagonal(r, axis1=-2, axis2=-1)
     q_dot, r_dot = _qr_tangent(leading(q, found), leading(r, found, -2), a_dot)
-    return [padded(q_dot, q, found, -1, np.nan), padded(r_dot, r, found, -2, 0.0)]
+    return [
+        padded(q_dot, q, found, -1, runtime.undetermined),
+        padded(r_dot, r, found, -2, np.zeros_like),
+    ]
 
 
 class UpperFactor(OfMatrix):

@@ -35,6 +35,7 @@ from s2s_ad.transforms.forward import forward
 from s2s_ad.transforms.refusals import refuse_twice
 from s2s_ad.transforms.reverse import Reverse
 from s2s_ad.transforms.seeds import Sens
+from s2s_ad.transforms.undetermined import with_checks
 
 
 def gradient(
@@ -164,7 +165,8 @@ def tangent_program(
         _typed(builder, program, y, _tangent_out(builder, y, y_dot))
         for y, y_dot in zip(outputs[:count], dots[:count], strict=True)
     ]
-    value, tangent = refill(output, outputs[:count]), refill(output, dots)
+    value = refill(output, outputs[:count])
+    tangent = refill(output, with_checks(builder, dots))
     rest = [bare_aux(refill(aux, outputs[count:]))] if has_aux else []
     directions = [each.name for each in inputs]
     along = directions[0] if len(directions) == 1 else f"({', '.join(directions)})"

@@ -102,7 +102,25 @@ def test_vectors_that_are_any_basis_of_a_space_have_no_derivative(text, a):
     f.W = weights
     with pytest.raises(ValueError, match="any basis of a space"):
         grad(f.f)(a)
-    assert np.isnan(jvp(f.f, (a,), (a,))[1])
+    with pytest.raises(ValueError, match="any basis of a space"):
+        jvp(f.f, (a,), (a,))
+
+
+def test_tangents_of_any_basis_raise_behind_a_choice_that_the_matrix_makes():
+    """Only where an output has them: rows of the space that the matrix spans have a tangent."""
+    body = """
+        u, s, vh = np.linalg.svd(np.atleast_2d(a))
+        rank = (s > 1e-13).sum()
+        return vh[{part}] ** 2
+    """
+    a = np.array([1.0, 2.0, 0.5])
+    null, span = (function(body.format(part=part)) for part in ("rank:", ":rank"))
+    with pytest.raises(ValueError, match="any basis of a space"):
+        jvp(null, (a,), (a,))
+    tangent = jvp(span, (a,), (a[::-1].copy(),))[1][0]
+    step = 1e-6
+    ends = (span(a + sign * step * a[::-1])[0] for sign in (1, -1))
+    np.testing.assert_allclose(tangent, np.subtract(*ends) / (2 * step), rtol=1e-7)
 
 
 @pytest.mark.parametrize(
