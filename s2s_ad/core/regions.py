@@ -180,6 +180,8 @@ def index_size(builder: Builder, bounds: Sequence[Any]) -> Size:
     if type(step) is not int:
         return sizes.of(sizes.fresh(is_length=False))
     low, high = first, end and end - 1
+    if end and first and step > 0 and sizes.is_natural(first):  # in a pass the end is above 0
+        high = sizes.above_zero(end) - 1
     if step < 0:
         low, high = end and end + 1, first
     return sizes.of(sizes.fresh(is_length=False, low=low, high=high))

@@ -350,6 +350,9 @@ def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bo
         return True
     if depth and any(is_natural(each, depth - 1, assumed=assumed) for each in _bounds(size)):
         return True
+    cases = _cases(size) if depth else ()
+    if cases and all(is_natural(each, depth - 1, assumed=assumed) for each in cases):
+        return True
     return assumed and _assumed(size, NATURAL, True)
 
 
@@ -372,6 +375,15 @@ def _bounds(size: Size) -> Iterator[Size]:
         if isinstance(factor, Least) and coefficient < 0:
             yield rest + factor.one.times(coefficient)
             yield rest + factor.other.times(coefficient)
+
+
+def _cases(size: Size) -> tuple[Size, ...]:
+    """Of a size that something clamped is taken from: what it is where that is 0, and where not."""
+    for factor, coefficient in size.terms:
+        if isinstance(factor, Clamped) and coefficient < 0:
+            rest = size - of(factor).times(coefficient)
+            return rest, rest + factor.size.times(coefficient)
+    return ()
 
 
 def _is_natural(factor: Factor) -> bool:
@@ -628,6 +640,12 @@ def _are_alike(one: Size, other: Size, equal: Callable[[Size, Size], bool]) -> b
         return False
     divisors = (getattr(each, "divisor", None) for each in (a, b))
     return len({*divisors}) == 1 and all(map(equal, sizes_inside(a), sizes_inside(b)))
+
+
+def above_zero(size: Size) -> Size:
+    """What a size is where that is above 0: it is not clamped then."""
+    inside = _clamped_in(size)
+    return size if inside is None else inside
 
 
 def _clamped_in(size: Size) -> Size | None:

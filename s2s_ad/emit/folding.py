@@ -209,6 +209,8 @@ class Refold:
         again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
         if (again or self._is_subtracted(line)) and not any(sizes):
             return True  # shorter to write again than to name
+        if size == 2 and self._is_place(line, readers):
+            return True
         if name in self.read_by_effect or name in readers.nested:
             return False
         goes_on = name in self.added or name in self.stored
@@ -249,6 +251,14 @@ class Refold:
             return True
         simple = rule.elementwise and rule.cost == 1 and len(numbers) >= len(args) - 1
         return simple and self.counts[name] <= MOST_AGAIN and name not in readers.nested
+
+    def _is_place(self, line: Line, readers: Readers) -> bool:
+        """Whether it is a sum of whole numbers that is read to find an element, and to change it:
+        x[2 * i + 1]."""
+        fact, name = self.program.facts.get(line.name), line.name
+        whole = isinstance(fact, values.Scalar) and fact.kind is int
+        few = self.counts[name] <= 2 and name not in readers.nested
+        return whole and few and rule_of(line.expression.func.value).adds
 
     def _is_subtracted(self, line: Line) -> bool:
         """Whether it is the negative of a value, of which each reader is a sum: a -= b."""

@@ -21,7 +21,7 @@ from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import Node, mark, with_origin
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.stores import Store
-from s2s_ad.emit.sugar import part_of, shortened, sweetened, turned_round
+from s2s_ad.emit.sugar import items_of, part_of, place_of, shortened, sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
 #: what the head of a loop may call
@@ -243,7 +243,10 @@ class Statements:
         return sum(each.reads().count(line.name) for each in flat(line.blocks[0]))
 
     def _as_long_as(self, line: Line) -> list[gast.AST]:
-        """The arrays in whose rows a loop goes to the end, which may be said of another array."""
+        """The arrays in whose rows a loop goes to the end, which may be said of another array.
+
+        Parts of arrays too, where the user's loop is over a part.
+        """
         start, _, step = line.expression
         count = self._count(line)
         if not _is(start, 0) or not _is(step, 1) or count is None:
@@ -252,11 +255,21 @@ class Statements:
         found: dict[str, gast.AST] = {}
         for each in line.blocks[0]:
             row = each.expression if each.kind == "assign" else None
-            if isinstance(row, gast.Subscript) and getattr(row.slice, "id", None) == line.name:
-                shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
-                changed = made.intersection(form.reads(row.value))
-                if shape and not changed and _are_equal(values.size_of_dim(shape[0]), count):
-                    found[gast.dump(row.value)] = self._renamed(row.value)
+            item, *rest = items_of(row.slice) if isinstance(row, gast.Subscript) else [None]
+            place = place_of(item, line.name)
+            if place is None or made.intersection(form.reads(row.value)):
+                continue
+            shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
+            whole = shape and values.size_of_dim(shape[0])
+            part = None
+            if whole and not rest and place == (None, None) and _are_equal(whole, count):
+                part = row.value
+            elif whole and each.statement.origin == line.statement.origin:
+                taken = _slice_of(place, whole, count)
+                index = gast.Tuple([taken, *rest], gast.Load()) if rest else taken
+                part = taken and gast.Subscript(row.value, index, gast.Load())
+            if part is not None:
+                found[gast.dump(part)] = self._renamed(part)
         return [*found.values()]
 
     def _count(self, line: Line) -> Size | None:
@@ -314,6 +327,19 @@ def _computes(statement: gast.stmt) -> bool:
     return not isinstance(statement, gast.Break | gast.Pass) and not (
         isinstance(statement, gast.Assign) and isinstance(value, gast.Name | gast.Constant)
     )
+
+
+def _slice_of(place: Any, whole: Size, count: Size) -> gast.Slice | None:
+    """The slice of so many items that begins at a place and goes to the end, or but for some."""
+    step, start = place
+    first = 0 if start is None else getattr(start, "value", None)
+    if step is not None or type(first) is not int:
+        return None
+    rest = sizes.number_of(whole - sizes.above_zero(count) - first)
+    part = values.size_of_dim(values.dim_of_size(whole - first - (rest or 0)))
+    if rest is None or rest < 0 or not _are_equal(part, count):
+        return None
+    return gast.Slice(start, form.constant(-rest) if rest else None, None)
 
 
 def _are_equal(one: Size, other: Size) -> bool:

@@ -92,13 +92,13 @@ def shortened(stop: Any) -> gast.AST:
 def part_of(stop: Any) -> list[gast.Subscript]:
     """x[1:-1] of `len(x[1:-1])`."""
     part = stop.args[0] if _is_call(stop, "len") else None
-    if not isinstance(part, gast.Subscript) or not isinstance(part.slice, gast.Slice):
+    if not isinstance(part, gast.Subscript) or not isinstance(items_of(part.slice)[0], gast.Slice):
         return []
     return [part]
 
 
 def _end(part: gast.Subscript, stop: gast.Call) -> gast.AST:
-    taken: Any = part.slice
+    taken = items_of(part.slice)[0]
     first = 0 if taken.lower is None else getattr(taken.lower, "value", None)
     last = 0 if taken.upper is None else _below(taken.upper)
     if taken.step or type(first) is not int or first < 0 or type(last) is not int:
@@ -178,15 +178,54 @@ def _is_call(node: Any, name: str) -> TypeGuard[gast.Call]:
 
 
 def _takes_row(statement: gast.stmt, source: gast.AST, index: str) -> bool:
-    """`x = xs[i]`"""
+    """`x = xs[i]`, of `xs[1:]` also `x = xs[i + 1]`."""
     if not isinstance(statement, gast.Assign) or not isinstance(statement.targets[0], gast.Name):
         return False
     value = statement.value
-    return (
-        isinstance(value, gast.Subscript)
-        and getattr(value.slice, "id", None) == index
-        and gast.dump(value.value) == gast.dump(source)
-    )
+    if not isinstance(value, gast.Subscript):
+        return False
+    if getattr(value.slice, "id", None) == index and _alike(value.value, source):
+        return True
+    if not isinstance(source, gast.Subscript) or not _alike(value.value, source.value):
+        return False
+    (item, *rest), (part, *others) = items_of(value.slice), items_of(source.slice)
+    place = place_of(item, index)
+    same = place is not None and isinstance(part, gast.Slice) and len(rest) == len(others)
+    return same and all(map(_alike, (*place, *rest), (part.step, part.lower, *others)))
+
+
+def items_of(index: Any) -> list[Any]:
+    """The items of an index, one for each axis."""
+    return index.elts if isinstance(index, gast.Tuple) else [index]
+
+
+def place_of(node: Any, index: str) -> tuple[gast.AST | None, gast.AST | None] | None:
+    """(2, 1) of `2 * i + 1`, (None, None) of `i`: the step and start of the slices of which it is
+    the item i."""
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add):
+        for item, start in ((node.left, node.right), (node.right, node.left)):
+            step = _step_of(item, index)
+            if step:
+                return step[0], start
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Sub):
+        step = _step_of(node.left, index)
+        return (step[0], gast.UnaryOp(gast.USub(), node.right)) if step else None
+    step = _step_of(node, index)
+    return (step[0], None) if step else None
+
+
+def _step_of(node: Any, index: str) -> list[gast.AST | None]:
+    """[2] of `2 * i`, [None] of `i`; nothing of anything else."""
+    step = None
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult):
+        step, node = node.left, node.right
+    return [step] if getattr(node, "id", None) == index else []
+
+
+def _alike(one: gast.AST | None, other: gast.AST | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return gast.dump(one) == gast.dump(other)
 
 
 def called_on(node: Any, method: str) -> str:

@@ -321,9 +321,11 @@ def is_mask(item: Any) -> bool:
 
 
 def joined_index(builder: Builder, row: Any, index: Any) -> tuple[Symbol, tuple] | None:
-    """(A, (i, j)) for the index j of A[i], a row that has no name of the user's.
+    """(A, (i, j)) for the index j of A[i], (x, (j + 1,)) for that of x[1:]; the part has no name
+    of the user's.
 
-    The index of the row holds whole numbers, the other these and slices.
+    Both hold whole numbers and slices. Where it is not certain which element a slice has at a
+    place, or that it has one there if the array does, there is none.
     """
     rule, inner, params = builder.definition(row)
     if rule is None or rule.function is not operator.getitem or row.ndim is None:
@@ -333,7 +335,70 @@ def joined_index(builder: Builder, row: Any, index: Any) -> tuple[Symbol, tuple]
     first, second = (
         each if isinstance(each, tuple) else (each,) for each in (params["index"], index)
     )
-    plain = all(isinstance(each, slice) or is_integer(each) for each in second)
-    if not plain or len(second) > row.ndim or not all(map(is_integer, first)):
+    plain = all(isinstance(each, slice) or is_integer(each) for each in (*first, *second))
+    if not plain or len(second) > row.ndim:
         return None
-    return inner[0], (*first, *second)
+    if all(map(is_integer, first)):
+        return inner[0], (*first, *second)
+    joined = _joined(builder, first, second, inner[0].shape, row.shape)
+    return None if joined is None or not any(map(is_integer, second)) else (inner[0], joined)
+
+
+def _joined(
+    builder: Builder, first: tuple, second: tuple, whole: values.Shape, row: values.Shape
+) -> tuple | None:
+    """The index that does what `second` does to what `first` takes: axis by axis.
+
+    Args:
+        whole: the shape of what `first` is the index of.
+        row: that of what it takes.
+    """
+    items, after, dims = [], [*second], [*row]
+    for item, length in zip(first, whole, strict=False):
+        if isinstance(item, slice):
+            lengths = [values.size_of_dim(each) for each in (length, dims.pop(0))]
+            item = _within(builder, item, after.pop(0), *lengths) if after else item
+        if item is None:
+            return None
+        items.append(item)
+    return (*items, *after)
+
+
+def _within(builder: Builder, part: slice, item: Any, length: sizes.Size, count: sizes.Size) -> Any:
+    """What an item of an index takes of a slice with `count` of the elements of an axis.
+
+    None where it is not certain which element that is, or that it is one of the slice if it is
+    one of the array.
+    """
+    if _is_whole(part):
+        return item
+    if isinstance(item, slice):
+        return part if _is_whole(item) else None
+    start = 0 if part.start is None else part.start
+    step = 1 if part.step is None else part.step
+    place, first = builder.size(item), builder.size(start)
+    if type(step) is not int or step < 1 or values.missing((place, first)):
+        return None
+    from_end = type(start) is int and start < 0
+    begins = sizes.at_least(length, -first) if from_end else sizes.is_natural(first)
+    to_end = part.stop is None and not from_end  # what is behind the slice is behind the array
+    if not begins or not sizes.is_natural(place):
+        return None
+    if not to_end and not sizes.at_least(count, place + 1):
+        return None
+    return _sum(builder, _times(builder, step, item), start)
+
+
+def _times(builder: Builder, step: int, item: Any) -> Any:
+    if type(item) is int:
+        return step * item
+    return item if step == 1 else builder.call(operator.mul, (step, item), {})
+
+
+def _sum(builder: Builder, item: Any, start: Any) -> Any:
+    if isinstance(start, Symbol):
+        return builder.call(operator.add, (start, item), {})
+    if type(item) is int or start == 0:
+        return item + start if type(item) is int else item
+    function = operator.add if start > 0 else operator.sub
+    return builder.call(function, (item, abs(start)), {})

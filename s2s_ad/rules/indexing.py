@@ -112,7 +112,7 @@ class GetItem(Rule):
             return builder.call(np.expand_dims, (operands[0], axes), {})
         joined = joined_index(builder, operands[0], params["index"])
         if joined is not None:
-            return builder.emit(self, [joined[0]], {"index": joined[1]})
+            return builder.emit(self, [joined[0]], {"index": index_of(joined[1])})
         source = broadcast_source(builder, operands[0])
         if source is None or support.shape(source[0]) != () or operands[0].ndim is None:
             return None

@@ -404,10 +404,26 @@ def unread(w, a):
     return h
 
 
+def in_a_row(w, a):
+    h = 0.3
+    for x, y, z in zip(a, a[1:], a[2:]):
+        h = np.tanh(w * h) * x * y - z
+    return h
+
+
+def with_steps(w, a):
+    h = 0.3
+    for x in a[1::2]:
+        h = np.tanh(w * h) * x
+    return h
+
+
 PARTS = [
     (without_first, "x in a[1:]", "x in reversed(a[1:])"),
     (inner_ones, "x in a[1:-1]", "x in reversed(a[1:-1])"),
     (from_the_end, "x in a[::-1]", "x in reversed(a[::-1])"),
+    (in_a_row, "x, y, z in zip(a[:-2], a[1:-1], a[2:])", "i in range(len(a) - 3, -1, -1)"),
+    (with_steps, "x in a[1::2]", "x in reversed(a[1::2])"),
     (neighbours, "x, y in zip(a[1:], a[:-1])", "i in range(len(a) - 2, -1, -1)"),
     (unread, "_ in range(len(a) - 3)", "_ in range(len(a) - 3)"),
 ]

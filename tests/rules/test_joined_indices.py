@@ -1,11 +1,11 @@
-"""A[i][j] is A[i, j]: no row is made for one element, nor a row of zeros for its adjoint."""
+"""A[i][j] is A[i, j], and x[1:][i] is x[i + 1]: no part is made, nor zeros for its adjoint."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jit, vmap
+from s2s_ad import grad, jit, jvp, vmap
 
 A = np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4)
 
@@ -95,3 +95,134 @@ def test_a_row_that_the_user_named_is_read_by_its_name():
 def test_an_index_out_of_range_is_an_error(i, j):
     with pytest.raises(IndexError):
         jit(element)(A, i, j)
+
+
+# ---- items of slices
+
+
+def neighbours(x):
+    return sum(a * np.sin(b - a) for a, b in zip(x[:-1], x[1:]))  # noqa: RUF007
+
+
+def three(x):
+    total = 0.0
+    for a, b, c in zip(x, x[1:], x[2:]):
+        total += np.tanh(a * b) * c + total * b
+    return total
+
+
+def from_the_end(x):
+    total = 1.0
+    for v in x[-3:]:
+        total = total * v + v
+    for v in x[-4:-1]:
+        total = total * v + v
+    for v in x[-2:50]:
+        total = total * v + v
+    return total
+
+
+def with_steps(x):
+    total = 1.0
+    for v in x[1::2]:
+        total = total * v + v
+    for v in x[-4::2]:
+        total = total * v + v
+    for v in x[1:5:2]:
+        total = total * v + v
+    for v in x[::-2]:
+        total = total * v + v
+    return total
+
+
+def clipped(x):
+    total = 1.0
+    for v in x[2:50]:
+        total = total * v + v
+    for v in x[-50:]:
+        total = total * v + v
+    for v in x[5:2]:
+        total = total * v + v
+    return total
+
+
+def up_to_an_index(x):
+    total = 0.0
+    for i in range(len(x)):
+        for v in x[i + 1 :]:
+            total += v * x[i] * np.cos(total)
+        for v in x[:i]:
+            total = total * v
+    return total
+
+
+def from_a_number_in_the_data(x):
+    k = int(x[0] * 10) - 4
+    total = 1.0
+    for v in x[k:]:
+        total = total * v + v
+    for v in x[:k]:
+        total = total * v + v
+    return total
+
+
+def rows_of_parts(x):
+    table, total = x.reshape(2, -1), 0.0
+    for column in table.T[1:, :-1]:
+        total += column[0] ** 2 * total + np.sin(column @ column)
+    for a, b in zip(table[:, 1:][0], table[1:, :-1][0], strict=True):
+        total += a * a * b
+    return total
+
+
+def changed_on_the_way(x):
+    y = x.copy()
+    for i, v in enumerate(y[1:]):
+        y[i] = y[i] * v
+    for row in y.reshape(-1, 1)[1:]:
+        row *= y[0]
+    return np.sum(y**2)
+
+
+OF_SLICES = [
+    *(neighbours, three, from_the_end, with_steps, clipped, up_to_an_index),
+    *(from_a_number_in_the_data, rows_of_parts, changed_on_the_way),
+]
+
+
+@pytest.mark.parametrize("length", [8, 6, 2])
+@pytest.mark.parametrize("program", OF_SLICES, ids=lambda each: each.__name__)
+def test_items_of_slices_in_every_mode(program, length):
+    x = np.random.default_rng(length).uniform(0.2, 0.9, length)
+    batch = np.stack([x, 0.9 * x[::-1], 1.1 * x])
+    slope = central_differences(program, x)
+    np.testing.assert_allclose(jit(program)(x), program(x))
+    np.testing.assert_allclose(grad(program)(x), slope, atol=1e-7)
+    np.testing.assert_allclose(jvp(program, (x,), (x,))[1], slope @ x, atol=1e-7)
+    np.testing.assert_allclose(vmap(program)(batch), [program(each) for each in batch])
+    second = central_differences(lambda x: grad(program)(x) @ x, x)
+    found = grad(lambda x: grad(program)(x) @ x)(x)
+    np.testing.assert_allclose(found, second, rtol=1e-6, atol=1e-6)
+    if program is not from_a_number_in_the_data:
+        slopes = [central_differences(program, each) for each in batch]
+        np.testing.assert_allclose(vmap(grad(program))(batch), slopes, atol=1e-7)
+
+
+def test_an_item_of_a_slice_is_one_of_the_array():
+    lines = [each.strip() for each in grad(neighbours).source(A[0, 0]).splitlines()]
+    assert "x_bar[i + 1] += b_bar" in lines
+    assert "for i in range(len(x) - 2, -1, -1):" in lines
+    assert "zeros_like" not in "".join(lines).replace("np.zeros_like", "")
+
+
+@pytest.mark.parametrize("part", [slice(2), slice(-2, None), slice(2, None), slice(1, -1)])
+def test_an_index_out_of_a_slice_is_an_error(part):
+    def element(x, k):
+        return x[part][k]
+
+    x = A[0, 0]
+    for derived in (element, jit(element), grad(element)):
+        with pytest.raises(IndexError):
+            derived(x, 2)
+    assert jit(element)(x, 1) == jit(element)(x, np.int64(1)) == element(x, 1)
+    assert jit(element)(x, -1) == element(x, -1)

@@ -248,9 +248,25 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         if strict:
             differ = lowering.call(operator.ne, first, each)
             lowering.raise_where(differ, ValueError("zip() arguments have different lengths"))
-        elif not _are_equal(lowering, first, each):
-            first = lowering.call(np.minimum, first, each)
+        else:
+            first = _shorter(lowering, first, each)
     return first
+
+
+def _shorter(lowering: Lowering, one: Any, other: Any) -> Any:
+    """The smaller of two lengths; one of them where forms, or what is assumed, tell which."""
+    if _is_longer(lowering, other, one):
+        return one
+    if _is_longer(lowering, one, other):
+        return other
+    same = _are_equal(lowering, one, other)
+    return one if same else lowering.call(np.minimum, one, other)
+
+
+def _is_longer(lowering: Lowering, longer: Any, shorter: Any) -> bool:
+    """Whether a length is certain not to be below another one."""
+    known = [lowering.builder.size(each) for each in (longer, shorter)]
+    return not values.missing(known) and sizes.is_natural(known[0] - known[1])
 
 
 def _are_equal(lowering: Lowering, *lengths: Any) -> bool:
