@@ -20,6 +20,8 @@ write(scipy.signal.filtfilt, scipy_signal.filtfilt)
 write(scipy.signal.freqz, scipy_signal.freqz)
 write(scipy.signal.hilbert, scipy_signal.hilbert)
 write(scipy.signal.istft, scipy_signal.istft)
+write(scipy.signal.lfilter_zi, scipy_signal.steady_state)
+write(scipy.signal.lfiltic, scipy_signal.lfiltic)
 write(scipy.signal.periodogram, scipy_signal.periodogram)
 write(scipy.signal.resample, scipy_signal.resample)
 write(scipy.signal.sosfilt, scipy_signal.sosfilt)
@@ -27,6 +29,17 @@ write(scipy.signal.spectrogram, scipy_signal.spectrogram)
 write(scipy.signal.stft, scipy_signal.stft)
 write(scipy.signal.upfirdn, scipy_signal.upfirdn)
 write(scipy.signal.welch, scipy_signal.welch)
+
+
+def _lfilter(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """A filter: from a state as written, else by its rule."""
+    found = arguments_of(lowering, scipy.signal.lfilter, "b, a, x, axis=-1, zi=None", args, kwargs)
+    if found["zi"] is None:
+        return by_rule(lowering, scipy.signal.lfilter, args, kwargs)
+    return apply(lowering, scipy_signal.lfilter_from, [*found.values()], {})
+
+
+HANDLERS[scipy.signal.lfilter] = _lfilter
 
 
 def _along(library: Callable) -> Callable:

@@ -40,6 +40,8 @@ class Convolve(Rule):
         return builder.emit(self, [a, v], {} if mode == "full" else {"mode": mode})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         lengths, mode = [each.shape[0] for each in operands], params.get("mode", "full")
         dim: Any = values.fresh_dim()
         if mode == "full":  # of empty arrays it raises

@@ -69,6 +69,8 @@ class Delete(Rule):
         return all(known[1:])
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         shape = list(operands[0].shape)
         shape[params["axis"]] = values.fresh_dim()
         return values.with_shape(operands[0], tuple(shape))
@@ -106,6 +108,8 @@ class PutBack(Delete):
         return builder.emit(self, list(args), kwargs)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         shape, length = list(operands[0].shape), params["length"]
         shape[params["axis"]] = length if isinstance(length, int) else values.fresh_dim()
         return values.with_shape(operands[0], tuple(shape))

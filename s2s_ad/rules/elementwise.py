@@ -55,6 +55,10 @@ def compiled(text: str) -> Any:
     return compile(text, f"<rule {text}>", "eval")
 
 
+class UnfitTypes(TypeError):
+    """The error that Python itself raises for operands of these types, whatever their values."""
+
+
 class Elementwise(Rule):
     """A function applied to each element of its broadcast operands.
 
@@ -185,7 +189,10 @@ class Elementwise(Rule):
             exponent = operands[1].size
             if exponent is None or not sizes.is_natural(exponent):
                 return values.Array(None, ())  # 2 ** -1 is a float
-        return values.Scalar(type(self.function(*(kind(1) for kind in kinds))))
+        try:
+            return values.Scalar(type(self.function(*(kind(1) for kind in kinds))))
+        except TypeError as error:
+            raise UnfitTypes(*error.args) from None
 
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
         """Operators on sizes are sizes, as far as there are such."""
@@ -480,7 +487,10 @@ def _is_unknown(value: Any) -> bool:
 @functools.cache
 def ufunc_dtype(ufunc: np.ufunc, kinds: tuple) -> np.dtype:
     """The dtype of a ufunc's result; Python types are weak, as in NumPy 2 (NEP 50)."""
-    return ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))[-1]
+    try:
+        return ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))[-1]
+    except TypeError as error:
+        raise UnfitTypes(*error.args) from None
 
 
 def elementwise(

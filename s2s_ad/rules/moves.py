@@ -35,6 +35,17 @@ class Along(Structural):
         return params | {"axis": support.axis_of(axes)}
 
 
+def _whole(shift: Any) -> Any:
+    """How far, in whole numbers: NumPy leaves out what comes behind the point."""
+    if isinstance(shift, tuple | list):
+        return tuple(map(_whole, shift))
+    if not isinstance(shift, Symbol):
+        return int(shift) if isinstance(shift, float) else shift
+    if values.is_inexact(shift.fact) is not True:
+        return shift
+    return shift.astype(int) if shift.shape else shift.builder.call(int, (shift,), {})
+
+
 class Flip(Along):
     """np.flip: its own inverse."""
 
@@ -56,7 +67,8 @@ class Roll(Along):
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         axis = static(params["axis"], "axis of np.roll")
-        return {"shift": params["shift"]} | ({} if axis is None else {"axis": axis})
+        shift = _whole(params["shift"])
+        return {"shift": shift} | ({} if axis is None else {"axis": axis})
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         shift = operation["shift"]

@@ -55,6 +55,8 @@ class Pad(Structural):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
+        if support.any_unknown(x):
+            return support.unknown(x)
         pairs = zip(x.shape, params["pad_width"], strict=True)
         return values.with_shape(x, tuple(_grown(dim, width) for dim, width in pairs))
 

@@ -250,6 +250,8 @@ class Slope(Rule):
         return builder.emit(self, [support.as_operand(builder, c)], {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         c = operands[0]
         return values.with_shape(c, (values.fresh_dim(), *c.shape[1:]))
 

@@ -32,6 +32,9 @@ class Scan(Rule):
 
     of_complex = True
 
+    #: parameters whose value only the run need know
+    open: tuple[str, ...] = ()
+
     def __init__(self, function: Any, axis: int | None, options: str = "", first: str = ""):
         super().__init__(function, function.__name__)
         self.text = f"x, {first}axis={axis}{options}"
@@ -40,7 +43,8 @@ class Scan(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         x = support.as_operand(builder, params.pop("x"))
-        params = support.static_params(params, self)
+        left = {name: params.pop(name) for name in self.open}
+        params = left | support.static_params(params, self)
         axis = params.pop("axis")
         if self.typed:
             x = support.converted(x, params.pop("dtype"))
@@ -259,6 +263,8 @@ class ArgSort(Scan):
 class Partition(Scan):
     """np.partition: what stands where is found by the order of its elements and of x."""
 
+    open = ("kth",)
+
     def dtype(self, x: values.AbstractValue) -> np.dtype | None:
         return values.strong_dtype(x)
 
@@ -329,6 +335,8 @@ class SumsOfRuns(Alongside):
 
 class ArgPartition(ArgSort):
     """np.argpartition: integers, which move in steps."""
+
+    open = ("kth",)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return _with_kth(call)

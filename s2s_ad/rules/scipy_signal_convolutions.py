@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
@@ -184,7 +184,10 @@ class Filter(Rule):
             lags = y_bar.builder.call(scipy.signal.correlate, (y_bar, delayed), {})
             options = {"length": np.size(like), "axis": -1}  # longer than the signal, perhaps
             return y_bar.builder.call(runtime.resized, (lags[size - 1 :],), options)
-        count = static(support.length(like, 0), "the number of coefficients")
+        count = support.length(like, 0)
+        if isinstance(count, Symbol) and delayed.ndim is not None:
+            return _by_windows(y_bar, delayed, count, axis)
+        count = static(count, "the number of coefficients")
         sums = [
             np.sum(
                 y_bar[support.at(axis, slice(k, None))]
@@ -212,6 +215,14 @@ class Filter(Rule):
             raise CannotBatch
         axis = {key: each + 1 for key, each in operation.params.items()}
         return batch.builder.emit(self, operation.operands, axis)
+
+
+def _by_windows(y_bar: Any, signal: Any, count: Any, axis: int) -> Any:
+    """The sums of y_bar times the signal 0, 1, ... steps before, as many as count."""
+    widths = [(0, 0)] * signal.ndim
+    widths[axis] = (count - 1, 0)
+    windows = sliding_window_view(np.pad(signal, widths), count, axis)
+    return np.tensordot(y_bar, support.conj(windows), signal.ndim)[::-1]
 
 
 register(Convolution(scipy.signal.convolve, ", method='auto'"))

@@ -165,6 +165,7 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any) -> Any:
             return by_variances(x, mean, cov)
         cov = np.diag(cov)
     _check_normal(mean, cov)
+    x = _of_size(x, support.length(cov, 0))
     if static(allow_singular, "allow_singular of multivariate_normal"):
         return _singular_logpdf(x - (0.0 if mean is None else mean), cov)
     centred = x - (0.0 if mean is None else mean)
@@ -176,6 +177,12 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any) -> Any:
     distance = np.sum(centred * whitened, axis=-1)
     size = support.length(cov, 0)
     return _squeezed(-(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2)
+
+
+def _of_size(x: Any, size: Any) -> Any:
+    """x, of whose numbers each stands for a whole vector where they come one by one."""
+    one = support.rank(x) == 0 or ends(x) == [(1,)]
+    return x + np.zeros(size) if one else x
 
 
 def _number_logpdf(x: Any, mean: Any, variance: Any) -> Any:
@@ -199,6 +206,7 @@ def _squeezed(found: Any) -> Any:
 def _diagonal_logpdf(x: Any, mean: Any, variances: Any) -> Any:
     """Of vectors of independent numbers, of one variance or of one for each."""
     check_rank(mean, 1, "Array 'mean' must be a vector.")
+    x = _of_size(x, support.length(mean, 0))
     check_equal(*ends(x, mean), "The last axis of 'x' must be as long as 'mean'.")
     if support.rank(variances) == 1:
         check_equal(*ends(variances, mean), "Array 'cov' must be as long as 'mean'.")

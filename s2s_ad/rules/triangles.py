@@ -138,6 +138,8 @@ class FromDiagonal(Structural):
         return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         dim, more = operands[0].shape[0], abs(params.get("k", 0))
         size = values.dim_of_size(values.size_of_dim(dim) + more)
         return values.with_shape(operands[0], (size, size))

@@ -46,6 +46,8 @@ class Windows(Structural):
         return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         x, width, axis = operands[0], params["window_shape"], params["axis"]
         known = type(width) is int
         dim = x.shape[axis]
@@ -83,6 +85,8 @@ class WindowsAdded(Structural):
         return builder.emit(self, list(args), kwargs)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(operands[0])
         x, axis = operands[0], params["axis"]
         shape = list(x.shape[:-1])
         shape[axis] = dim_of(params["length"])

@@ -68,6 +68,35 @@ def from_steady_state(b, a, settled, x) -> Any:
     )
 
 
+def lfilter_from(b, a, x, axis, zi) -> Any:
+    """The filter from a state: what is in it comes out like a signal that nothing weighs."""
+    b, a, zi = np.atleast_1d(b), np.atleast_1d(a), np.moveaxis(np.asarray(zi), axis, -1)
+    x, size = np.moveaxis(np.asarray(x), axis, -1), zi.shape[-1]
+    n = x.shape[-1]
+    comes_out = as_precise(np.zeros((*x.shape[:-1], n + size)), x)
+    comes_out[..., :size] += zi
+    y = scipy.signal.lfilter(b, a, x) + scipy.signal.lfilter(a[:1], a, comes_out[..., :n])
+    left = (behind(b, x, size) - behind(a, y, size)) / a[0] + comes_out[..., n:]
+    return np.moveaxis(y, -1, axis), np.moveaxis(left, -1, axis)
+
+
+def lfiltic(b, a, y, x=None) -> Any:
+    """The state of a filter behind what came out, and went in, before: the latest first."""
+    b, a, y = np.atleast_1d(b), np.atleast_1d(a), np.asarray(y)
+    size = max(len(a), len(b)) - 1
+    state = -behind(a, y[::-1], size)
+    if x is not None:
+        state = state + behind(b, np.asarray(x)[::-1], size)
+    return (state / a[0]).astype(np.result_type(b, a, y, np.float32))
+
+
+def behind(weights, x, size) -> Any:
+    """What weighted sums of the last samples give behind the end of a signal."""
+    n = x.shape[-1]
+    longer = np.concatenate([x, as_precise(np.zeros((*x.shape[:-1], size)), x)], axis=-1)
+    return scipy.signal.lfilter(weights, np.ones_like(weights[:1]), longer)[..., n:]
+
+
 def sosfilt(sos, x, axis=-1) -> Any:
     """One section of the filter after the other."""
     sos, y = np.asarray(sos), np.asarray(x)

@@ -241,6 +241,30 @@ def test_what_an_effect_calls_has_to_leave_its_arguments_alone():
     assert counter.count == 0
 
 
+def test_what_the_types_alone_refuse_raises_on_the_path_that_comes_to_it():
+    """Code for integers that is called with floats as well, where it does not get so far."""
+
+    def head(x):
+        if x[0] <= 62:
+            return 2 * x[0], x[1:]
+        return (x[1] << 6) + x[2], x[3:]
+
+    def halved(x):
+        try:
+            return x >> 1
+        except TypeError:
+            return x / 2
+
+    small, large = np.array([3.0, 1.0, 2.0]), np.array([70.0, 1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(grad(head)(small), [2, 1, 1])
+    np.testing.assert_array_equal(vmap(grad(head))(np.stack([small, small])), [[2, 1, 1]] * 2)
+    for transform in (jit, grad):
+        with pytest.raises(TypeError, match="left_shift"):
+            transform(head)(large)
+    assert grad(halved)(3.0) == 0.5
+    assert refused(lambda x: x << 1, 3.0).code == "S2S203"
+
+
 @pytest.mark.parametrize("kind", ["a", "b", "c"])
 @pytest.mark.parametrize("transform", [jit, grad])
 def test_a_function_that_always_raises_raises(kind, transform):

@@ -85,6 +85,7 @@ SHAPES = [
     case("np.roll(x, -1, axis=1)", x=real(2, 3)),
     case("np.roll(x, (1, 2), axis=(0, 1))", x=real(2, 3)),
     case("np.roll(x, 4, axis=-1)", x=real(2, 3)),
+    case("np.roll(x, y)", x=real(4), y=real()),
     case("x.astype(np.float64) * 2", x=real(3), **LIKE),
     case("np.tril(x)", x=real(3, 3)),
     case("np.triu(x, 1)", x=real(2, 3)),

@@ -232,6 +232,9 @@ PLACE, VARIANCES = np.array([0.4, -0.3, 0.9]), np.array([0.7, 1.6, 0.9])
         (lambda x: LOGPDF(PLACE, VARIANCES, x), VARIANCES),
         (lambda x: LOGPDF(PLACE, VARIANCES, x, allow_singular=True), VARIANCES),
         (lambda x: LOGPDF(PLACE, None, x), 0.8),
+        (lambda x: LOGPDF(x, VARIANCES, 2.0), PLACE[:1]),
+        (lambda x: LOGPDF(x, VARIANCES, np.diag(PLACE**2)), 0.3),
+        (lambda x: LOGPDF(x, None, np.diag(PLACE**2), True), PLACE[:, None]),
     ],
 )
 def test_a_multivariate_normal_density_of_variances(f, x):

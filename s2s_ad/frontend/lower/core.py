@@ -59,6 +59,7 @@ from s2s_ad.frontend.lower.tail_duplication import branch_and_rest, decides
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, unwrap
 from s2s_ad.frontend.source import Source, source_of
+from s2s_ad.rules.elementwise import UnfitTypes
 from s2s_ad.rules.real_powers import check_powers
 from s2s_ad.rules.unpacking import unpacking
 
@@ -109,6 +110,15 @@ class CallsItself(Exception):
 
 #: what Python and NumPy raise of arguments that do not fit
 REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def _passes(error: Exception) -> bool:
+    """Whether an exception leaves the compiler as it is."""
+    if isinstance(error, UnfitTypes):
+        return False
+    return faults.is_meant(error) or (
+        not isinstance(error, REFUSALS) and faults.is_of_user_code(error)
+    )
 
 
 def _raise(error: Exception) -> gast.Raise:
@@ -334,13 +344,19 @@ class Lowering:
             except RecursionError:
                 raise self.too_deep(origin) from None
             except Exception as error:
-                refused = isinstance(error, REFUSALS)
-                if faults.is_meant(error) or (not refused and faults.is_of_user_code(error)):
+                if _passes(error):
                     raise
                 raise self.explained(error, origin) from error
 
     def explained(self, error: Exception, origin: Origin | None) -> Exception:
-        """What is said of a call that NumPy or Python would refuse, or of a fault of ours."""
+        """What is said of a call that NumPy or Python would refuse, or of a fault of ours.
+
+        What the types alone refuse is raised by the path, where there are others.
+        """
+        if isinstance(error, UnfitTypes):
+            error = TypeError(*error.args).with_traceback(error.__traceback__)
+            if self.memory.explores or self.is_caught(error):
+                return self._raised_here(error)
         if isinstance(error, REFUSALS) and not faults.names_ours(error):
             what = f"{type(error).__name__}: {error}"
             why, help = "Python refuses this", meant_attribute(error)

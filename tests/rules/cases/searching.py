@@ -7,6 +7,7 @@ RAGGED = {"batches": False, "general": False}  # samples differ in the length of
 
 SEARCHING = [
     case("np.partition(x, 2)", x=distinct(5)),
+    case("np.partition(x, int(len(x) * 0.7))[:2]", x=distinct(5), **LIKE),
     case("np.partition(x, 1, axis=0)", x=distinct(4, 2)),
     case("np.partition(x, (0, 2), axis=None)", x=distinct(2, 3)),
     case("x[np.argpartition(x, 2)[2]]", x=distinct(5), **LIKE),
