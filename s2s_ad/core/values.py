@@ -494,6 +494,14 @@ def are_equal(a: Shape | None, b: Shape | None) -> bool:
     return a is not None and b is not None and len(a) == len(b) and all(map(_are_equal, a, b))
 
 
+def are_taken_for_equal(a: Shape, b: Shape) -> bool:
+    """Whether two shapes are equal, by their forms or by what was assumed already."""
+    return len(a) == len(b) and all(
+        one == other or sizes.are_taken_for_equal(size_of_dim(one), size_of_dim(other))
+        for one, other in zip(a, b, strict=True)
+    )
+
+
 def with_shape(value: Any, shape: Shape | None) -> Array:
     return Array(strong_dtype(value), shape, tensor=is_tensor(value))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -16,13 +17,19 @@ from s2s_ad.analysis.cells import OUTSIDE, Edge
 from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import DERIVED, fresh_name
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import Compound, callee_of, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
 from s2s_ad.core.rewriting import rewritten
 from s2s_ad.core.rule import ITEM, Item
+from s2s_ad.simplify.known_lengths import (
+    by_lengths_of_inputs,
+    counted_late,
+    is_array,
+    lengths,
+)
 
 
 def erase_markers(program: Program) -> Program:
@@ -72,7 +79,7 @@ def without_shapes(program: Program) -> Program:
     Args:
         program: both sweeps over a block; its leaves are at hand in the second, too.
     """
-    inputs = [name for name in program.leaves() if _is_array(program.facts[name])]
+    inputs = [name for name in program.leaves() if is_array(program.facts[name])]
     wanted = _handed_for_shapes(program)
     if not wanted:
         return program
@@ -120,7 +127,8 @@ def _nearest(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
     return made
 
 
-def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
+def _in_blocks(program: Program, *, at_hand: bool) -> Program:
+    """The program with shapes read off in its blocks."""
     body = []
     for statement in program.body:
         region = region_of(statement)
@@ -136,17 +144,26 @@ def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
             ]
             statement = with_blocks(statement, region, blocks)
         body.append(statement)
-    program = program.with_body(body)
-    inputs = [name for name in leaves if _is_array(program.facts[name])]
+    return program.with_body(body)
+
+
+def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
+    program = _in_blocks(program, at_hand=at_hand)
+    inputs = [name for name in leaves if is_array(program.facts[name])]
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     for_shapes = _only_for_shapes(program, made)
+    counted = set() if at_hand else counted_late(program)
     body, facts = [], dict(program.facts)
     for statement in program.body:
         rule = statement.rule
         if rule.length:
             if not (at_hand and _is_end(program, statement, 0, made, inputs)):
                 statement = _nearest_length(program, statement, inputs)
-            statement = _before_elementwise(program, statement, 0, made)
+            *before, statement = by_lengths_of_inputs(program, statement, inputs, counted)
+            facts |= {each.target: values.Scalar(int) for each in before}
+            body += before
+            if statement.rule.length:
+                statement = _before_elementwise(program, statement, 0, made, counted)
         elif rule.like_position is not None:
             if not (at_hand and _is_end(program, statement, rule.like_position, made)):
                 statement = _nearest_like(program, statement, rule.like_position, inputs, made)
@@ -265,28 +282,19 @@ def _of_known_shape(
     facts = program.fact(like), program.facts[statement.target]
     value = statement.operands[0] if position else form.constant(0.0)
     filled = isinstance(value, gast.Constant) and type(value.value) is float
-    known = all(_is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
+    known = all(is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
     made = position or statement.rule.zeros
     if not (known and filled and made) or getattr(like, "id", None) in inputs:
         return None
     if like.id not in for_shapes and _goes_on(program, like):
         return None
-    before: list[form.Statement] = []
-    nodes = []
-    for dim in facts[0].shape:
-        if type(dim) is int:
-            nodes.append(form.constant(dim))
-            continue
-        axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
-        if axis is None:
-            return None
-        name, params = fresh_name(), {"axis": form.constant(axis[1])}
-        before.append(statement.beside(name, np.size, [form.name(axis[0])], params))
-        if axis[2]:
-            pair = [form.name(name), form.constant(abs(axis[2]))]
-            name, function = fresh_name(), operator.add if axis[2] > 0 else operator.sub
-            before.append(statement.beside(name, function, pair))
-        nodes.append(form.name(name))
+    dims = facts[0].shape
+    if like.id not in for_shapes and not all(type(each) is int for each in dims):
+        return None
+    found = lengths(program, statement, dims, inputs)
+    if found is None:
+        return None
+    before, nodes = found
     function = FILLED.get(value.value, np.full)
     single = len(nodes) == 1 and function is not np.full  # whose shape is a tuple
     whole = nodes[0] if single else gast.Tuple(nodes, gast.Load())
@@ -299,18 +307,6 @@ def _goes_on(program: Program, like: gast.AST) -> bool:
     made = next((each for each in program.body if each.target == like.id), None)
     named = program.hints.get(like.id, TEMPORARY).kind == "user"
     return made is not None and named and made.rule is ITEM
-
-
-def _axis_of(program: Program, dim: values.Dim, inputs: list[str]) -> tuple[str, int, int] | None:
-    """(an input, which axis of it, how much longer than that a length is by a known number)."""
-    found = [
-        (abs(more), name, axis, more)
-        for name in inputs
-        for axis, own in enumerate(program.facts[name].shape)
-        if isinstance(own, values.Dim) and (more := (dim.size - own.size).known) is not None
-    ]
-    nearest = min(found, key=lambda each: each[0], default=None)
-    return None if nearest is None else nearest[1:]
 
 
 def _only_for_shapes(program: Program, made: Made) -> set[str]:
@@ -362,7 +358,7 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
     start = loop.parts(statement.operands).carried[item[1]]
     leaf, end = loop.leaves(loop.body).carried[item[1]], loop.results()[0][item[1]]
     facts = [program.facts[like.id], program.fact(start), loop.body.fact(end)]
-    arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
+    arrays = isinstance(start, gast.Name) and all(map(is_array, facts))
     kept = arrays and loop.body.facts[leaf].shape == facts[2].shape
     if not (
         kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
@@ -404,25 +400,30 @@ def _nearest_length(
     """The length read off an input."""
     name, params = statement.operands[0].id, form.literals(statement)
     fact = program.facts[name]
-    if name in inputs or not _is_array(fact):
+    if name in inputs or not is_array(fact):
         return statement
-    for name in inputs:
+    dims = (fact.shape[params["axis"]],) if "axis" in params else fact.shape
+    ways = (operator.eq, *(() if statement.phase != "backward" else (values.are_taken_for_equal,)))
+    for are_equal, name in itertools.product(ways, inputs):
         shape = program.facts[name].shape
-        if "axis" not in params and shape == fact.shape:
-            found = {}
-        elif "axis" in params and fact.shape[params["axis"]] in shape:
-            found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
-        else:
-            continue
-        return statement.with_call(statement.function, [form.name(name)], found)
+        own = [(each,) for each in shape] if "axis" in params else [shape]
+        same = [are_equal(each, dims) for each in own]
+        if any(same):
+            found = {"axis": form.constant(same.index(True))} if "axis" in params else {}
+            return statement.with_call(statement.function, [form.name(name)], found)
     return statement
 
 
 def _before_elementwise(
-    program: Program, statement: form.Statement, position: int, made: Made
+    program: Program,
+    statement: form.Statement,
+    position: int,
+    made: Made,
+    counted: Collection[str] = (),
 ) -> form.Statement:
     """The operation with what elementwise operations that nobody else reads, and that cannot
-    fail, are applied to: it has the same shape.
+    fail, are applied to: it has the same shape. What is `counted` is read for nothing else where
+    the operation runs.
 
     Before: `y = x[1:] - x[:-1]; b = unbroadcast(w, y)`; after: `b = unbroadcast(w, x[1:])`.
     Before: `y = x**2; n = np.size(y)`; after: `n = np.size(x)`.
@@ -430,7 +431,9 @@ def _before_elementwise(
     like = found = statement.operands[position]
     fact = program.fact(like)
     counts = liveness.counts(program.body, program.outputs())
-    while _is_array(fact) and counts[found.id] == 1 and found.id in made:
+    while is_array(fact) and found.id in made:
+        if counts[found.id] > 1 and like.id not in counted:
+            break
         rule, args = made[found.id].rule, made[found.id].operands
         if not rule.elementwise or not rule.fits(list(map(program.fact, args)), fact, {}):
             break
@@ -440,10 +443,6 @@ def _before_elementwise(
             break
         found = source
     return statement if found is like else form.substitute(statement, {like.id: found})
-
-
-def _is_array(fact: Any) -> bool:
-    return isinstance(fact, values.Array) and bool(fact.shape) and fact.dtype is not None
 
 
 def keep_dimensions(program: Program) -> Program:

@@ -1,0 +1,84 @@
+"""A value that the way back reads for its lengths alone is not kept: inputs have these lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, vmap
+
+X = np.random.default_rng(1).uniform(0.2, 0.9, (4, 3))
+W = np.random.default_rng(2).uniform(0.2, 0.9, 3)
+
+
+def pairs(x, w):
+    total = 0.0
+    for k in range(len(w)):
+        difference = x[:, None] - x[None] * w[k]
+        total += np.mean(np.sum(difference**2, axis=-1))
+    return total
+
+
+def shifted(x, w):
+    total = 0.0
+    for _ in range(3):
+        difference = x[1:, 1:] - x[:-1, :-1] * total
+        total += np.mean(difference**3)
+    return total
+
+
+def inner(x, w):
+    total = 0.0
+    for k in range(1, len(w)):
+        total += np.mean(np.outer(x[:, k], w)) ** 2 + np.var(x[:k])
+    return total
+
+
+def on_a_path(x, w):
+    total = 0.0
+    for k in range(len(w)):
+        if total > 0.3:
+            total += np.mean((x[:, None] - w[k] * x[None]) ** 2) * total
+        else:
+            total += np.mean(np.sin(x[x > 0.5])) + 0.2
+    return total
+
+
+def of_two_that_fit(x, w):
+    total = 0.0
+    for row in x:
+        total += np.mean(np.tanh(x * row - w) ** 2) * total + 1
+    return total
+
+
+PROGRAMS = [
+    (pairs, "len(x) ** 2"),
+    (shifted, "((len(x) - 1) * (x.shape[1] - 1))"),
+    (inner, "(len(x) * len(w))"),
+    (on_a_path, "(len(x) * len(x) * x.shape[1])"),
+    (of_two_that_fit, "x.size"),
+]
+
+
+def central_differences(f, x, step=1e-6):
+    slope = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        move = np.zeros_like(x)
+        move[place] = step
+        slope[place] = (f(x + move) - f(x - move)) / (2 * step)
+    return slope
+
+
+@pytest.mark.parametrize("program, count", PROGRAMS, ids=lambda each: getattr(each, "__name__", ""))
+def test_the_count_is_that_of_inputs(program, count):
+    assert f"/ {count}" in grad(program).source(X, W)
+    for x in (X, X[:3, :3] + 0.1, np.vstack([X, X])):
+        slope = central_differences(lambda x: program(x, W), x)
+        np.testing.assert_allclose(grad(program)(x, W), slope, rtol=1e-6, atol=1e-8)
+    batch = np.stack([X, 0.9 * X])
+    found = vmap(grad(program), in_axes=(0, None))(batch, W)
+    np.testing.assert_allclose(found, [grad(program)(each, W) for each in batch])
+
+
+def test_no_pass_forward_for_a_count():
+    assert grad(pairs).source(X, W).count("for ") == 1
