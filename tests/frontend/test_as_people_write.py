@@ -628,7 +628,73 @@ def of_a_wrapper(x):
     return np.sum(getattr(inner, "value", inner) ** 2) * (1 if hasattr(x, "iloc") else 3)
 
 
-SETS = [sets_of_keys, of_a_wrapper, frozen_keys]
+class Halving:
+    """An iterator that has no end."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.x = self.x / 2
+        return self.x
+
+
+class Readings:
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return Reading(self.values)
+
+
+class Reading:
+    def __init__(self, values):
+        self.values, self.at = values, 0
+
+    def __next__(self):
+        if self.at >= len(self.values):
+            raise StopIteration
+        self.at += 1
+        return self.values[self.at - 1] * self.at
+
+    def __iter__(self):
+        return self
+
+
+def objects_that_are_iterators(x):
+    total, readings = 0.0, Readings(np.sum(x) * np.arange(1.0, 4.0))
+    for each in Halving(np.sum(x)):
+        if each < 1e-3:
+            break
+        total += each**2
+    for each in readings:
+        if each > 12.0:
+            continue
+        for other in readings:
+            total += each * other
+    else:
+        total *= 2
+    return total + max([each**2 for each in readings])
+
+
+def lists_three_deep(x):
+    """Lists whose items are lists of lists are written to by index, however long they are."""
+    x = np.atleast_1d(x)
+    n = len(x)
+    table = [[[0.0] * n for _ in range(n)] for _ in range(n)]
+    for i in range(n):
+        plane = table[i]
+        for j in range(n):
+            row = plane[j]
+            for k in range(n):
+                row[k] = x[i] * x[j] ** 2 * x[k]
+    return np.sum(np.array(table) ** 2)
+
+
+SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
     logged,
@@ -665,6 +731,15 @@ def test_in_all_modes(f, x):
     np.testing.assert_allclose(vmap(f)(batch), np.stack([f(each) for each in given]), rtol=1e-12)
     of_batch = np.stack([grad(f)(each) for each in given])
     np.testing.assert_allclose(vmap(grad(f))(batch), of_batch, rtol=1e-9, atol=1e-12)
+
+
+def test_an_iterator_is_not_read_further_than_python_reads_it():
+    for f in (
+        lambda x: sum(each for _, each in zip(range(5), Halving(x), strict=False)),
+        lambda x: sum(a for a, _ in zip((e for e in Halving(x)), range(5), strict=False)),
+    ):
+        with pytest.raises(S2SError, match="Halving"):
+            grad(f)(1.0)
 
 
 def test_effects_that_were_prepared_are_kept():

@@ -69,7 +69,13 @@ def parts(xs):
     return sum(itertools.islice((v * v for v in xs), 3)) + sum(itertools.islice(xs, 1, 3))
 
 
-CASES = [(f, 1.3) for f in (neighbours, means, runs, series, picked_out, head_and_rest)]
+def over_and_over(x):
+    powers = sum(a**k for a, k in zip(itertools.repeat(x), range(4), strict=False))
+    return powers + sum(map(lambda a, b: a * b, [1.0, 2.0], itertools.repeat(x)))
+
+
+CASES = [(over_and_over, 1.3)]
+CASES += [(f, 1.3) for f in (neighbours, means, runs, series, picked_out, head_and_rest)]
 CASES += [(small_then_large, 1.3), (small_then_large, 0.4)]
 CASES += [(f, XS) for f in (differences, in_batches, parts)]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.callee import compound_of, item_of, may_raise
+from s2s_ad.core.callee import compound_of, item_of, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
@@ -86,7 +86,8 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
             firsts.update(lowering.memory.first_changes(since))
 
     body = explore(lowering, run)
-    if not any(may_raise(each, lowering.builder.fact_of) for each in body.body):
+    fails = failing(lowering, errors)
+    if not any(map(fails, body.body)):
         return lowering.run([*node.body, *node.orelse])
     certain = certain_handler(lowering, node, errors, body)
     if certain is not None:
@@ -97,7 +98,7 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
         each
         for each in early
         if id(each) not in firsts
-        or not _changes_last(lowering, body, firsts[id(each)][0], firsts[id(each)][1] - start)
+        or not _changes_last(fails, body, firsts[id(each)][0], firsts[id(each)][1] - start)
     ]
     parts = in_parts(node, function, changes=True) if changed else None
     if parts is not None:
@@ -248,17 +249,40 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
     return [each for each, _ in (early if all(plain) else body).changed.values()]
 
 
-def _changes_last(lowering: Lowering, body: Path, content: Any, at: int) -> bool:
+def failing(lowering: Lowering, errors: list[form.Handled]) -> Callable[[form.Statement], bool]:
+    """Which statements may raise what the handlers are for.
+
+    That an iterator has come to its end is told by a `raise` alone, by no function of a library.
+    """
+    kinds = [kind for each in errors for kind in each.kinds]
+    if kinds and all(issubclass(kind, StopIteration) for kind in kinds):
+        return _may_stop
+    return lambda statement: may_raise(statement, lowering.builder.fact_of)
+
+
+def _may_stop(statement: form.Statement) -> bool:
+    compound = compound_of(statement)
+    if isinstance(statement, form.Effect):
+        return any(isinstance(each, gast.Raise) for each in gast.walk(statement.node))
+    if compound is None:
+        return False
+    inside = [compound, *reached(compound.blocks)]
+    if any(getattr(each, "is_stub", False) for each in inside):
+        return True
+    plain = [each for one in inside for block in one.blocks for each in block.body]
+    return any(_may_stop(each) for each in plain if compound_of(each) is None)
+
+
+def _changes_last(fails: Callable, body: Path, content: Any, at: int) -> bool:
     """Whether nothing raises once an object holds `content`, which it does after `at` statements.
 
     A loop that made it, or a function, may have raised when half of that was done.
     """
-    fact = lowering.builder.fact_of
     names = {content} if isinstance(content, str) else {each.name for each in symbols(content)}
     items = {each.target: item[0] for each in body.body if (item := item_of(each))}
     makers = {name for name in (*names, *map(items.get, names)) if name}
-    return not any(may_raise(each, fact) for each in body.body[at:]) and not any(
-        each.target in makers and may_raise(each, fact)
+    return not any(map(fails, body.body[at:])) and not any(
+        each.target in makers and fails(each)
         for each in body.body[:at]
         if compound_of(each) is not None
     )

@@ -128,7 +128,7 @@ class Carrying:
             if end.born <= self.clock:
                 return end
             content = self.first_assigned(end.content, hint)
-            return Box(self.lowering.memory, content, end.kind)
+            return self.lowering.memory.joined_box(content, [end], end.kind, [end.content])
         if not isinstance(end, Tree):
             return end
         pairs = zip(end.keys, end.items, strict=True)

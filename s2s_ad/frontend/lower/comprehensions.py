@@ -119,7 +119,11 @@ def run_through(lowering: Lowering, items: Generator) -> Produced:
     values = [items.first, *(items.frame.locals.get(name) for name in read)]
     owners = (owner_of(items.frame, name) for name in sorted(read))
     values += [each.shared for each in owners if each is not None]
-    found = consumed(lowering, items, "T = []", "T.append(E)")
+    before, lowering.reads_ahead = lowering.reads_ahead, items.frame
+    try:
+        found = consumed(lowering, items, "T = []", "T.append(E)")
+    finally:
+        lowering.reads_ahead = before
     watched, moment = [*changing(values)], lowering.memory.moment()
     return Produced(found, watched, moment, "the generator expression")
 

@@ -180,6 +180,7 @@ class Lowering:
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered
         self.gave_none: list[gast.Call] = []  # calls that did, in the order that Python has
         self.outside: dict[tuple[int, str], Any] = {}  # names of modules that are assigned
+        self.reads_ahead: Frame | None = None  # whose generator expression is run to its end
         self.caught: list[tuple] = []  # what the handlers of the `try`s around are for
 
     @property

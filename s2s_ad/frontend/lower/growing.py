@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
 )
 from s2s_ad.frontend.lower.lengths import OfOpenList
+from s2s_ad.frontend.lower.may_alias import link, may_be_same
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, View, changing, is_open, is_rows, settled
 from s2s_ad.frontend.resolve import unwrap
@@ -210,8 +211,10 @@ def change_with(box: Box, items: Any) -> None:
     these changes one of them, which nobody may read then."""
     held = [each for each in box.kin if isinstance(each, Box)]
     for part in changing(items):
+        if isinstance(part, Box):
+            link(part, box.root)
         for each in held if isinstance(part, Box) else ():
-            each.holders.append(part)
+            may_be_same(part, each)
 
 
 def _item_of(lowering: Lowering, value: Tree, symbol: Symbol) -> Any:

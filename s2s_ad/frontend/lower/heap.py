@@ -23,7 +23,15 @@ from s2s_ad.core.values import List, Row, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.kinds import is_same
 from s2s_ad.frontend.lower.lengths import OfOpenList, items_needed
-from s2s_ad.frontend.lower.may_alias import Kinship, holds_itself, is_known, link, link_with_kin
+from s2s_ad.frontend.lower.may_alias import (
+    Kinship,
+    holds_itself,
+    is_known,
+    link,
+    link_with_kin,
+    may_be_same,
+    stale_with,
+)
 from s2s_ad.frontend.lower.references import (
     COPY,
     EACH,
@@ -44,6 +52,8 @@ from s2s_ad.frontend.lower.references import (
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.chosen import Choices
 
+ONE_OF = "an item of a list is changed that is one of several"
+TWICE = "an item of a list that may hold the same array twice is changed"
 CHANGED = "a value that may share memory with what was changed"
 UNCERTAIN = "whether that is the same memory is not known when the code is generated"
 PERHAPS_SHARED = "an array that may share memory with another is changed"
@@ -411,8 +421,12 @@ class Memory(Kinship):
         result.factory = factories.popitem()[1] if len(factories) == 1 else None
         for each in items:
             if isinstance(each, Box):
-                result.holders.append(each)
-                each.holders.append(result)
+                may_be_same(result, each)
+                link_with_kin(result, each.root)
+                result.refusal = result.refusal or each.refusal
+                if each.view is not None:
+                    result.refusal = OfOpenList(ONE_OF)
+                    each.root.parts.append(result)
         return result
 
     def change(self, box: Box, content: Any, added: Any = None) -> None:
@@ -430,7 +444,7 @@ class Memory(Kinship):
                 help="hold what is needed of it, not the object",
             )
         self.note(box.root)
-        self.spoil(each for each in box.holders if not holds_itself(each, box))
+        self.spoil(each for each in stale_with(box) if not holds_itself(each, box))
         if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)
@@ -470,7 +484,7 @@ class Memory(Kinship):
         if view is None:
             link_with_kin(result, box.root)
             if not box.distinct:
-                result.refusal = "an item of a list that may hold the same array twice is changed"
+                result.refusal = OfOpenList(TWICE)
         else:
             self._tie(result, view)
         return result

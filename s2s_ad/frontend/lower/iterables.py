@@ -104,8 +104,19 @@ def _items_of(lowering: Lowering, value: Any) -> Items:
         return _backwards(lowering, items_of(lowering, value.items))
     found = known_items(lowering, value)
     if found is None:
-        raise UnsupportedError("S2S201", f"a loop over a {type(unwrap(value)).__name__}")
+        raise _not_taken_apart(value)
     return Items(len(found), lambda i: found[operator.index(i)], (value,))
+
+
+def _not_taken_apart(value: Any) -> UnsupportedError:
+    if not isinstance(value, Box):
+        return UnsupportedError("S2S201", f"a loop over a {type(unwrap(value)).__name__}")
+    return UnsupportedError(
+        "S2S201",
+        f"the items of an iterator of class {value.kind.__name__}, all at once",
+        why="where it ends shows when it is run, and Python reads it only as far as somebody asks",
+        help="loop over it, or make a list of all that it gives: [x for x in ...]",
+    )
 
 
 def length(lowering: Lowering, value: Symbol) -> Any:

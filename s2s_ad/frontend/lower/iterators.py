@@ -21,7 +21,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, LEAVES_ITERATORS
-from s2s_ad.frontend.lower.classes import has_items_alone
+from s2s_ad.frontend.lower.classes import has_items_alone, is_written
 from s2s_ad.frontend.lower.comprehensions import consumed, private, run_through
 from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import sequence
@@ -285,6 +285,37 @@ def step_by_step(lowering: Lowering, node: gast.For, value: Box) -> gast.While:
     places |= {"N": gast.Constant(value=step, kind=None), "B": node.body}
     (loop,) = quote("while H(I):\n    X = N(I)\n    B", node, places)
     return gast.copy_location(gast.While(loop.test, loop.body, node.orelse), node)
+
+
+def gives_next(value: Any) -> bool:
+    """Whether it is an object whose class says what the next item is."""
+    return is_written(class_of(value), "__next__")
+
+
+def object_by_object(lowering: Lowering, node: gast.For, value: Any) -> gast.While:
+    """`for x in iterator` of an object of the user's: `x` is what its __next__ gives."""
+    if any(True for _ in leavers(node.orelse)):
+        raise lowering.refuse(node, "an else of a loop over an iterator that leaves a loop around")
+    if lowering.reads_ahead is lowering.frame:
+        raise read_to_its_end(value)
+    name = private("iterator")
+    lowering.frame.locals[name] = value
+    places = {"I": name, "N": gast.Constant(value=next, kind=None), "X": node.target}
+    places |= {"S": gast.Constant(value=StopIteration, kind=None)}
+    places |= {"E": node.orelse, "B": node.body}
+    text = "while True:\n    try:\n        X = N(I)\n    except S:\n        E\n        break\n    B"
+    (loop,) = quote(text, node, places)
+    return loop
+
+
+def read_to_its_end(value: Any) -> UnsupportedError:
+    """Python reads an iterator as far as somebody asks, and it may have no end."""
+    return UnsupportedError(
+        "S2S201",
+        f"an iterator of class {class_of(value).__name__} that is read item by item with others",
+        why="where it ends shows when it is run",
+        help="loop over it, or make a list of all that it gives: [x for x in ...]",
+    )
 
 
 def taken_unless_held(lowering: Lowering, value: Any) -> Any:

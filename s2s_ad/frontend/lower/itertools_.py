@@ -174,7 +174,9 @@ def part(lowering: Lowering, items: Any, *bounds: Any) -> Any:
 
 
 @evaluates(itertools.repeat)
-def repeated(lowering: Lowering, item: Any, times: Any) -> Any:
+def repeated(lowering: Lowering, item: Any, times: Any = None) -> Any:
+    if times is None:
+        return Items(ENDLESS, lambda _: item, (item,))
     return sequence(list, [item] * operator.index(times))
 
 

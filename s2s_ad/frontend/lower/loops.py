@@ -12,6 +12,7 @@ import gast
 from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
 from s2s_ad.frontend.lower.containers import count_now, item_now, known_items, opened
@@ -30,10 +31,19 @@ from s2s_ad.frontend.lower.exits import (
 )
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
-from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step, taken
+from s2s_ad.frontend.lower.iterators import (
+    finish,
+    gives_next,
+    is_read_whole,
+    iterated,
+    object_by_object,
+    step_by_step,
+    taken,
+)
 from s2s_ad.frontend.lower.lengthening import index_by_index, may_change_length, watched
 from s2s_ad.frontend.lower.loop_fixpoint import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.meeting import branch, branch_for_each, unless_left
+from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.picked import is_picked, options
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import Box, parts_of
@@ -51,6 +61,10 @@ MOST_NESTED = 30  # passes of a `while`, each inside of a branch of the one befo
 def for_(lowering: Lowering, node: gast.For) -> Exits:
     """`for x in items:` Over ranges and arrays; over containers of known length pass by pass."""
     value = lowering.evaluate(node.iter)
+    if is_written(class_of(value), "__iter__"):
+        value = iterated(lowering, value)
+    if gives_next(value):
+        return lowering.run([object_by_object(lowering, node, value)])
     if not is_iterator(value):
         return for_value(lowering, node, value)
     if not is_read_whole(lowering, node, value):

@@ -132,6 +132,31 @@ def link_with_kin(a: Any, b: Any) -> None:
         link(a, each)
 
 
+def may_be_same(result: Box, each: Box) -> None:
+    """`result` is `each`, or it is another object: what `each` may be it may be, too."""
+    for one in (each, *each.same):
+        if one is not result and not any(one is other for other in result.same):
+            result.same.append(one)
+            one.same.append(result)
+
+
+def stale_with(box: Box) -> list[Box]:
+    """What is not what it was, or may not be, once an object is changed: what may be the object,
+    and lists that hold one of these as a value."""
+    found = [*box.same, *(box.root.parts if box.view is not None else ())]
+    waiting = [box, *found]
+    seen = {id(each) for each in waiting}
+    while waiting:
+        one = waiting.pop()
+        for holder in one.holders:
+            for each in (holder, *holder.same):
+                if id(each) not in seen:
+                    seen.add(id(each))
+                    found.append(each)
+                    waiting.append(each)
+    return found
+
+
 def is_known(value: Any) -> bool:
     """Whether it is a list that holds arrays themselves, and changes with them."""
     return isinstance(value, Box) and not value.is_dynamic

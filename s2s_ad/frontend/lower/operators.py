@@ -584,7 +584,7 @@ def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:
     if left is right:
         return True
     if isinstance(left, Box) and isinstance(right, Box):
-        return None if any(left is each for each in right.holders) else False
+        return None if any(left is each for each in right.same) else False
     arrays = [each for each in (left, right) if isinstance(each, Reference)]
     uncertain = any(each.number is not False for each in arrays)
     return None if uncertain or lowering.memory.may_share(left, right) else False

@@ -148,12 +148,14 @@ class Box(Tree):
         factory: what makes the missing values of a defaultdict.
         view: how it is read from the list whose item it is; None where it is no such item.
         kin: the arrays and lists that may be among the items of a list of a length not known.
-        holders: the lists of lengths not known that hold it as a value, and what may be the same.
+        holders: the lists of lengths not known that hold it as a value.
+        same: the objects that it may be: where it comes from several paths, or is read of a list.
+        parts: the containers that may be one of the items of a list of a length not known.
         born, refusal, source, views: as those of a Reference.
     """
 
     __slots__ = ("__weakref__", "born", "content", "distinct", "factory", "holders", "kin")
-    __slots__ += ("memory", "refusal", "source", "type", "view", "views")
+    __slots__ += ("memory", "parts", "refusal", "same", "source", "type", "view", "views")
     __setattr__ = object.__setattr__
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -162,6 +164,8 @@ class Box(Tree):
         self.content, self.type = content, content.kind if kind is None else kind
         self.distinct = not is_open(content) or holds_numbers(content)
         self.holders: list[Box] = []
+        self.parts: list[Box] = []
+        self.same: list[Box] = []
         self.factory: Any = None
         _begin(self, memory)
         if not self.distinct:

@@ -1,0 +1,150 @@
+"""An object that is one of several, of a list or of paths, is changed: all that may hold it knows.
+
+Each function gives what Python gives, in all modes, or is refused because of shared memory.
+"""
+
+import numpy as np
+import pytest
+
+from api.oracles import gradient
+from s2s_ad import S2SError, grad, jit, jvp, vmap
+
+
+class Server:
+    def __init__(self, busy=0.0):
+        self.busy = busy
+
+
+def servers(x):
+    return [Server(each) for each in x]
+
+
+def total(pool):
+    return sum((i + 1) * each.busy for i, each in enumerate(pool))
+
+
+def weighed(rows):
+    return sum((i + 1) * (a + b) for i, (a, b) in enumerate(rows))
+
+
+def least_by_key(x):
+    pool = [Server() for _ in range(2)]
+    for each in x:
+        idle = min(pool, key=lambda server: server.busy)
+        idle.busy = idle.busy + each
+    return max(server.busy for server in pool) + pool[0].busy
+
+
+def last_of_a_loop(x):
+    pool = servers(x)
+    for each in pool:
+        last = each
+    last.busy = last.busy * 5
+    return total(pool)
+
+
+def least(pool):
+    best = pool[0]
+    for each in pool:
+        if each.busy < best.busy:
+            best = each
+    return best
+
+
+def given_by_a_helper(x):
+    pool = servers(x)
+    least(pool).busy *= x[1]
+    return total(pool)
+
+
+def list_in_a_list(x):
+    rows = [[each, 0.0] for each in x]
+    for row in rows:
+        last = row
+    last[1] = x[0] * 3
+    return weighed(rows)
+
+
+def item_behind_a_name(x):
+    rows = [[each, 0.0] for each in x]
+    for row in rows:
+        last = row
+    rows[-1][1] = x[0] * 3
+    return last[1] + last[0]
+
+
+def appended_and_changed(x):
+    server, history = Server(1.0), []
+    for each in x:
+        server = Server(server.busy * each)
+        history.append(server)
+    server.busy = server.busy + 1.0
+    return total(history) + server.busy
+
+
+def next_that_is_busy(x):
+    pool = servers(x)
+    found = next(each for each in pool if each.busy > 0.3)
+    found.busy *= x[1]
+    return total(pool)
+
+
+def list_least_by_key(x):
+    rows = [[each, 0.0] for each in x]
+    least = min(rows, key=lambda row: row[0])
+    least[1] = x[0] * 3
+    return weighed(rows)
+
+
+def changed_while_it_moves(x):
+    rows = [[each, 0.0] for each in x]
+    best = rows[0]
+    for row in rows:
+        best[1] += row[0]
+        if row[0] < best[0]:
+            best = row
+    return weighed(rows)
+
+
+def one_of_two_items(x):
+    rows = [[each, 0.0] for each in x]
+    row = rows[int(x[0] * 2)] if x[1] > 0.1 else rows[0]
+    row[1] = x[1] * 3
+    return weighed(rows)
+
+
+def previous_row(x):
+    rows = [[1.0, 2.0]]
+    previous = rows[0]
+    for each in x:
+        row = [previous[0] * each, previous[1] + each]
+        rows.append(row)
+        previous = row
+    return weighed(rows) + previous[0]
+
+
+RIGHT = [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
+RIGHT += [appended_and_changed, previous_row]
+REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]
+XS = [np.array([0.7, 0.2, 0.9]), np.array([0.9, 0.2, 0.6])]
+
+
+@pytest.mark.parametrize("f", RIGHT)
+def test_what_is_right(f):
+    for x in XS:
+        np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-12)
+        np.testing.assert_allclose(grad(f)(x), gradient(f, x), rtol=1e-6, atol=1e-8)
+        tangent = jvp(f, (x,), (np.ones(3),))[1]
+        np.testing.assert_allclose(tangent, np.sum(gradient(f, x)), rtol=1e-6)
+    batch = np.stack(XS)
+    np.testing.assert_allclose(vmap(f)(batch), [f(x) for x in XS], rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_what_is_refused_or_right(f):
+    try:
+        found = jit(f)(XS[0])
+    except S2SError as error:
+        assert error.code == "S2S207"  # noqa: PT017  (it may as well be right)
+    else:
+        np.testing.assert_allclose(found, f(XS[0]), rtol=1e-12)
