@@ -123,9 +123,69 @@ def previous_row(x):
     return weighed(rows) + previous[0]
 
 
+class Node:
+    def __init__(self, key, value):
+        self.key, self.value, self.left, self.right = key, value, None, None
+
+
+def tree_of_nodes(x):
+    root = None
+    for i, each in enumerate(x):
+        node = Node(i * 5 % 7, each)
+        if root is None:
+            root = node
+            continue
+        here = root
+        while True:
+            if node.key < here.key:
+                if here.left is None:
+                    here.left = node
+                    break
+                here = here.left
+            else:
+                if here.right is None:
+                    here.right = node
+                    break
+                here = here.right
+    result, stack = 0.0, [(root, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if node is not None:
+            result += node.value**2 * depth
+            stack += [(node.left, depth + 1), (node.right, depth + 1)]
+    return result
+
+
+def none_or_least(x):
+    rows, found = [[each, 0.0] for each in x], None
+    for row in rows:
+        if found is None or row[0] < found[0]:
+            found = row
+    rows[1][1] = x[0]
+    return found[1] + weighed(rows)
+
+
+def held_by_a_part_of_the_list(x):
+    rows = [[each, 0.0] for each in x]
+    row = rows[len(x) - 2]
+    others = rows[1:]
+    row[1] += 1.5
+    return weighed(rows) + weighed(others)
+
+
+def put_in_before(x):
+    row = [1.0, x[0]]
+    rows = [row]
+    for each in x:
+        rows.append([each, 0.0])
+    rows[int(x[0])][1] = 5.0
+    return row[1] + weighed(rows)
+
+
 RIGHT = [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
-RIGHT += [appended_and_changed, previous_row]
+RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]
+REFUSED += [none_or_least, held_by_a_part_of_the_list, put_in_before]
 XS = [np.array([0.7, 0.2, 0.9]), np.array([0.9, 0.2, 0.6])]
 
 

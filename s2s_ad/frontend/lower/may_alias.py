@@ -143,9 +143,14 @@ def may_be_same(result: Box, each: Box) -> None:
 def stale_with(box: Box) -> list[Box]:
     """What is not what it was, or may not be, once an object is changed: what may be the object,
     and lists that hold one of these as a value."""
-    found = [*box.same, *(box.root.parts if box.view is not None else ())]
+    found = [*box.same]
+    if box.view is not None:  # an item of a list, which others may hold or be
+        root = box.root
+        found += [each for each in root.kin if isinstance(each, Box) and each is not root]
+        for part in root.parts:
+            found += [part, *part.same]
     waiting = [box, *found]
-    seen = {id(each) for each in waiting}
+    seen = {id(each) for each in (*waiting, box.root)}
     while waiting:
         one = waiting.pop()
         for holder in one.holders:

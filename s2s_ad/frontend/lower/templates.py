@@ -271,7 +271,10 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
         return [*(flags[1] for flags, _ in rows_), *(objects[1] for _, objects in rows_)]
     if template.kind is Rows:
         return rows.parts_of(template, value if value is UNDEFINED else held(value))
-    return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items
+    if value is UNDEFINED:
+        return [UNDEFINED] * len(template.items)
+    content = held(value)
+    return [content] * len(template.items) if is_unreadable(content) else content.items
 
 
 Visit = Callable[[tuple, Leaf, Any, Any], Any]
