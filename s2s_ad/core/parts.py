@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import rule_of
@@ -87,3 +88,19 @@ def in_kind_of(builder: Builder, derivative: Any, fact: Any) -> Any:
     kind = complex if values.is_complex(fact) else float
     kind = getattr(getattr(fact, "dtype", None), "type", kind)
     return builder.call(kind, (derivative,), {})
+
+
+def of_one_number(builder: Builder, adjoint: Any, like: Symbol) -> Any:
+    """An adjoint of a list, which may be one number for all that is in it, as a list."""
+    if not is_one_number(adjoint):
+        return adjoint
+    if not isinstance(adjoint, Symbol) and adjoint == 0:
+        return builder.call(runtime.zeros_like, (like,), {})
+    array = builder.call(runtime.list_array, (like, 0), {})
+    whole = builder.call(runtime.broadcast_like, (adjoint, array), {})
+    return builder.call(runtime.list_rows, (whole,), {})
+
+
+def is_one_number(adjoint: Any) -> bool:
+    """Whether an adjoint is one number for all that is in a value."""
+    return not isinstance(adjoint, Symbol) or adjoint.shape == ()

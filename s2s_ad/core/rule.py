@@ -142,6 +142,8 @@ class Rule:
     shared_truth: bool | None = None
     #: the result is a list of the operands, or has in it what they hold, just as they are
     hands_on = False
+    #: where the adjoint of a list is one number for all that is in it, so are those of operands
+    of_one_number = False
     #: the result is the operands put side by side
     gathers = False
     #: the result is the operand in memory of its own

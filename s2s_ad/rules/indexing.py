@@ -23,6 +23,7 @@ from s2s_ad.core.dependence import (
     numbers,
     same_elements,
 )
+from s2s_ad.core.parts import of_one_number
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.sizes import Size
@@ -56,7 +57,7 @@ class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
     of_complex = view = written_short = True
-    lists = True
+    lists = of_one_number = True
     varied_parameters = True
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
@@ -126,6 +127,10 @@ class GetItem(Rule):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x, index = operation.operands[0], operation["index"]
+        if isinstance(operation.result.fact, values.List):
+            if _takes_all_items(index):
+                return [y_bar]
+            y_bar = of_one_number(x.builder, y_bar, operation.result)
         added = _axes_of_none(x, index)
         if added and not _is_number(y_bar):
             index = index_of(tuple(each for each in index if each is not None))
@@ -202,6 +207,13 @@ def _required(builder: Builder, index: Any, x: Any) -> list[Size]:
     if isinstance(builder.fact(x), values.List):
         return required_of_list(builder, index, x)
     return required(builder, index, support.shape(x))
+
+
+def _takes_all_items(index: Any) -> bool:
+    """Whether an index of a list is a slice from the first item to the last."""
+    if not isinstance(index, slice) or index.stop is not None or index.step is not None:
+        return False
+    return index.start is None or (type(index.start) is int and index.start == 0)
 
 
 def _is_whole_axis(item: Any) -> bool:

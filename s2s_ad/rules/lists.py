@@ -15,7 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.parts import as_dtype
+from s2s_ad.core.parts import as_dtype, is_one_number, of_one_number
 from s2s_ad.core.registry import register, rule_of
 from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.core.sizes import Size
@@ -85,7 +85,7 @@ def _is_empty(value: Symbol) -> bool:
 class ListOf(OfLists):
     """list_of(*items): `[a, b]`."""
 
-    distinct = hands_on = True
+    distinct = hands_on = of_one_number = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
@@ -100,6 +100,9 @@ class ListOf(OfLists):
         """Items of single precision may stand beside others: each adjoint is of its item's type."""
         builder = operation.result.builder
         mixed = any(map(values.is_single, builder.facts.values()))
+        if is_one_number(y_bar):
+            every = operation.operands
+            return [_typed(_of_item(builder, y_bar, each), each, mixed) for each in every]
         return [
             _typed(y_bar[i], item, mixed) if wanted else None
             for i, (item, wanted) in enumerate(
@@ -123,7 +126,7 @@ def _typed(adjoint: Any, item: Any, mixed: bool) -> Any:
 class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
 
-    hands_on = at_end = appends = quiet = True
+    hands_on = at_end = appends = quiet = of_one_number = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
@@ -138,11 +141,20 @@ class ListAppend(OfLists):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder, value = operation.result.builder, operation.operands[1]
+        if is_one_number(y_bar):
+            return [y_bar, _of_item(builder, y_bar, value)]
         last, rest = popped(builder, y_bar)
         if isinstance(last.fact, values.Array | values.Unknown):
             last = builder.call(runtime.unbroadcast, (last, value), {})
         of_items, of_value = operation.active
         return [rest if of_items else None, last if of_value else None]
+
+
+def _of_item(builder: Builder, number: Any, item: Any) -> Any:
+    """The adjoint of an item, of whose elements each has this number as its own."""
+    if not isinstance(item, Symbol) or item.shape == () or isinstance(item.fact, values.List):
+        return number
+    return builder.call(runtime.broadcast_like, (number, item), {})
 
 
 class ListPop(OfLists):
@@ -163,7 +175,7 @@ class ListPop(OfLists):
         builder = operation.result.builder
         item, rest = (builder.emit_item(operation.result, i) for i in range(2))
         last = y_bar[0] if 0 in y_bar else _zeros(builder, item)
-        others = y_bar[1] if 1 in y_bar else zeros_like(rest)
+        others = of_one_number(builder, y_bar[1], rest) if 1 in y_bar else zeros_like(rest)
         return [builder.call(runtime.list_append, (others, last), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
@@ -172,6 +184,8 @@ class ListPop(OfLists):
 
 class ListJoin(OfLists):
     """list_join(a, b): `a + b` of lists."""
+
+    of_one_number = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
@@ -184,6 +198,8 @@ class ListJoin(OfLists):
         return _list_with([each.item for each in operands])
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
+        if is_one_number(y_bar):
+            return [y_bar, y_bar]
         length = np.size(operation.operands[0], 0)
         return [y_bar[:length], y_bar[length:]]
 
@@ -258,8 +274,10 @@ class ListArray(OfLists):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
-        if not isinstance(y_bar, Symbol) or y_bar.shape == ():
-            y_bar = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        filling = builder.operands_of(y_bar, runtime.broadcast_like)
+        y_bar = filling[0] if filling and is_one_number(filling[0]) else y_bar
+        if is_one_number(y_bar):
+            return [y_bar]
         axis = operation.params.get("axis", 0)
         moved = np.moveaxis(y_bar, axis, 0) if axis else y_bar
         return [builder.call(runtime.list_rows, (moved,), {})]

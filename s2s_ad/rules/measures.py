@@ -96,8 +96,11 @@ class Size(Measure):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         shape, axis = operands[0].shape, params.get("axis")
-        rule, items, _ = builder.definition(operands[0])
+        rule, items, given = builder.definition(operands[0])
         if rule is not None and rule.function is runtime.list_parts:
+            return builder.emit(self, items, params)
+        whole = rule is not None and rule.function is runtime.list_array and not given
+        if whole and axis == 0 and builder.derived:
             return builder.emit(self, items, params)
         if rule is not None and rule.function is runtime.list_of:
             return len(items)

@@ -20,7 +20,7 @@ from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of, reached
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.magnitudes import note_questioned, questioned
-from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
+from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, of_one_number, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
 from s2s_ad.core.rule import ITEM, CannotBatch, Operation, Rule
@@ -307,6 +307,8 @@ class Reverse:
         y_bar = self.named(statement.target)
         if self._is_zero(y_bar):
             return
+        if isinstance(view.result.fact, values.List) and not view.rule.of_one_number:
+            y_bar = self.full(y_bar, view.result)
         try:
             contributions = view.rule.reverse(operation, y_bar)
         except CannotBatch:
@@ -347,7 +349,8 @@ class Reverse:
             contribution = real_part(self.builder, contribution)
         if name in self.adjoints:
             self._name_elements(name, self.adjoints[name])
-            contribution = self.sum(self.adjoints[name], contribution)
+            both = self._of_one_kind(self.atoms[name], self.adjoints[name], contribution)
+            contribution = self.sum(*both)
         self.adjoints[name] = contribution
 
     def _name_elements(self, name: str, adjoint: Any) -> None:
@@ -360,7 +363,16 @@ class Reverse:
     def _add_part(self, name: str, index: int, contribution: Any) -> None:
         """Add to the adjoint of one output of a result."""
         parts = self.adjoints.setdefault(name, {})
-        parts[index] = self.sum(parts[index], contribution) if index in parts else contribution
+        if index in parts:
+            output = self.builder.emit_item(self.atoms[name], index)
+            contribution = self.sum(*self._of_one_kind(output, parts[index], contribution))
+        parts[index] = contribution
+
+    def _of_one_kind(self, primal: Any, *adjoints: Any) -> list[Any]:
+        """Adjoints of a value as lists, where one of them is."""
+        if any(isinstance(self.builder.fact(each), values.List) for each in adjoints):
+            return [of_one_number(self.builder, each, primal) for each in adjoints]
+        return [*adjoints]
 
     def sum(self, a: Any, b: Any) -> Any:
         if any(isinstance(self.builder.fact(each), values.List) for each in (a, b)):
@@ -417,7 +429,8 @@ class Reverse:
 
     def settled(self, leaf: str, adjoint: Any) -> Any:
         """The adjoint of a leaf as a block hands it over: its shape is that of the leaf."""
-        if not isinstance(adjoint, Symbol):
+        is_list = isinstance(self.builder.facts[leaf], values.List)
+        if is_list or not isinstance(adjoint, Symbol):
             adjoint = self.full(adjoint, self.atoms[leaf])
         if isinstance(adjoint, Symbol):
             facts = self.builder.facts
@@ -429,9 +442,11 @@ class Reverse:
     def full(self, adjoint: Any, primal: Any) -> Any:
         """An adjoint with shape and type of its own: a number becomes an array of it."""
         fact = self.builder.fact(primal)
+        if isinstance(fact, values.List):
+            return of_one_number(self.builder, adjoint, primal)
         if isinstance(adjoint, Symbol) or values.shape_of(fact) == ():
             return in_kind_of(self.builder, adjoint, fact)
-        if isinstance(fact, values.List) or (adjoint == 0 and values.may_be_absent(fact)):
+        if adjoint == 0 and values.may_be_absent(fact):
             return self.builder.call(runtime.zeros_like, (primal,), {})
         number = adjoint if isinstance(adjoint, complex) else float(adjoint)
         return self.builder.call(runtime.broadcast_like, (number, primal), {})

@@ -22,8 +22,9 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same
 from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
+from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
 from s2s_ad.transforms import halves
@@ -97,8 +98,14 @@ class Choice:
         self.known: dict[Key, Any] = {
             ("leaf", place): sweep.output(each) for place, each in enumerate(self.args)
         }
+        self.alike: set[int] = set()  # outputs, lists, whose adjoint is one number for all items
         for place, adjoint in sorted(given.items()):
-            self.known["seed", place] = sweep.full(adjoint, self._output(place))
+            output = self._output(place)
+            if isinstance(self.builder.fact(output), values.List) and is_one_number(adjoint):
+                self.alike.add(place)
+                self.known["seed", place] = adjoint
+            else:
+                self.known["seed", place] = sweep.full(adjoint, output)
 
     def write(self) -> list[tuple[str, Any]]:
         """The names of operands, and their adjoints."""
@@ -106,11 +113,21 @@ class Choice:
         names = {key: fresh_name() for key in self.known if key[0] in ("seed", "sum")}
         self.at_once = self._is_known_before(names)
         sides = [self._swept(each, names) for each in self.region.blocks]
+        handed_on = self._handed_on(sides)
+        if len(handed_on) < len(self.alike):
+            for place in self.alike:
+                seed = self.known["seed", place]
+                self.known["seed", place] = self.outer.full(seed, self._output(place))
+            self.alike, handed_on = set(), {}
+            self.at_once = self._is_known_before(names)
+            sides = [self._swept(each, names) for each in self.region.blocks]
         if any(relies(side.sweep.builder) for side in sides):
             for key in names:
                 rely_on(self.builder, self.known[key])
         changed = [p for p in self.active if any(p in side.adjoints for side in sides)]
+        changed = [place for place in changed if place not in handed_on]
         unchanged = [(self.args[p].id, each) for p, each in sums.items() if p not in changed]
+        unchanged += [(self.args[p].id, each) for p, each in handed_on.items()]
         if not changed:
             return unchanged
         outputs = [self._finish(side, changed) for side in sides]
@@ -137,6 +154,18 @@ class Choice:
                 adjoint = self.outer.adjoints.pop(name)
                 found[place] = self.outer.full(adjoint, self.known["leaf", place])
                 self.known["sum", place] = found[place]
+        return found
+
+    def _handed_on(self, sides: Sequence[Side]) -> dict[int, Any]:
+        """The adjoints of operands, by position, that are those of outputs whatever side runs."""
+        found = {}
+        for output in self.alike:
+            seeds = [side.entered.get(("seed", output)) for side in sides]
+            for place in self.active:
+                own = [side.adjoints.get(place) for side in sides]
+                known = not values.missing(own) and not values.missing(seeds)
+                if known and all(map(is_same, own, seeds)):
+                    found[place] = self.known["seed", output]
         return found
 
     # ---- the sweeps over the blocks
@@ -172,7 +201,9 @@ class Choice:
             return value
         hint = program.hints.get(primal, TEMPORARY).derived("_bar")
         hand_in(builder, [name], bounded=stays_finite(self.builder, value))
-        return builder.adopt(name, adjoint_fact(program.facts[primal], value.fact), hint)
+        alike = key[0] == "seed" and key[1] in self.alike
+        fact = value.fact if alike else adjoint_fact(program.facts[primal], value.fact)
+        return builder.adopt(name, fact, hint)
 
     def _finish(self, side: Side, changed: Sequence[int]) -> list:
         """All that the block computes, last the adjoints that it changes."""

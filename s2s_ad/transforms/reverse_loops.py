@@ -20,9 +20,10 @@ from s2s_ad.analysis import activity
 from s2s_ad.analysis.elements import Nest
 from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
+from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same, to_node
 from s2s_ad.core.callee import Compound, has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
+from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.rule import ITEM
@@ -52,6 +53,7 @@ class Backward:
         self.result: Symbol = sweep.atoms[statement.target]
         self.operands = loop.parts([sweep.output(each) for each in statement.operands])
         self.adjoints = self._active(statement, given)
+        self.alike = {each.name for each in self.adjoints if self._is_one_number(each)}
         self.nest = self._nest(statement)
         self.arrays = self._arrays()
 
@@ -100,6 +102,15 @@ class Backward:
                 found.append(Carried(self.leaves.fixed[place], fresh_name(), start, None, operand))
         return found
 
+    def _is_one_number(self, each: Carried) -> bool:
+        """Whether the adjoint of a list that the loop carries is one number for all that is in it.
+
+        It stays that where the passes do no more than to append.
+        """
+        given = each.out is not None and each.start is not None
+        is_list = isinstance(self.body.facts[each.leaf], values.List)
+        return given and is_list and is_one_number(each.start)
+
     def _operand(self, atom: gast.AST) -> str | None:
         name = self.outer.name_of(atom)
         return name if name in self.outer.active else None
@@ -108,12 +119,17 @@ class Backward:
 
     def _sweep(self) -> tuple[Any, list[tuple[Carried, Any]]]:
         """Sweep over the body, with facts of the carried adjoints that hold for all passes."""
-        starts = {each.name: self._start_fact(each) for each in self.adjoints}
-        facts = {each.name: self._fact(each, starts[each.name]) for each in self.adjoints}
+        found = {each.name: self._start_fact(each) for each in self.adjoints}
+        facts = {each.name: self._fact(each, found[each.name]) for each in self.adjoints}
         starts = [each.start for each in self.adjoints]
         bounded = all(stays_finite(self.builder, each) for each in starts)
         while True:
             sweep, results = self._swept(facts, bounded=bounded)
+            changed = self.alike.intersection(each.name for each, _ in results)
+            if changed:
+                self.alike -= changed
+                facts = {each.name: self._fact(each, found[each.name]) for each in self.adjoints}
+                continue
             if relies(sweep.builder):
                 for each in starts:
                     rely_on(self.builder, each)
@@ -141,6 +157,8 @@ class Backward:
 
     def _fact(self, each: Carried, given: values.AbstractValue) -> Any:
         """The fact of a carried adjoint, of which `given` is known to be one."""
+        if each.name in self.alike:
+            return self._start_fact(each)
         primal = self.body.facts[each.leaf]
         if each.out is not None and not self._keeps_shape(each):
             primal = values.join(primal, self.body.fact(self.body.outputs()[each.out]))
@@ -182,12 +200,14 @@ class Backward:
             if each.out is None:
                 sweep.adjoints[each.leaf] = before[each]
         for each in self.adjoints:
+            if each.name in self.alike and not isinstance(each.start, Symbol):
+                before[each] = each.start
             if each.out is not None:
                 sweep.seed(atoms[each.out], before[each])
         sweep.walk_back()
         with builder.at(self.body.origin, "backward"):
             after = [(each, self._after(sweep, each, before[each])) for each in self.adjoints]
-        return sweep, [(each, value) for each, value in after if value is not before[each]]
+        return sweep, [(each, value) for each, value in after if not is_same(value, before[each])]
 
     def _in_pass(self, sweep: Any, each: Carried, fact: Any) -> Any:
         """The fact of a carried adjoint in one pass: it has the shape of what the pass leaves."""
@@ -196,8 +216,10 @@ class Backward:
         left = values.shape_of(sweep.builder.fact(sweep.output(self.body.outputs()[each.out])))
         return fact if left is None or len(left) != fact.rank else replace(fact, shape=left)
 
-    def _after(self, sweep: Any, each: Carried, before: Symbol) -> Any:
+    def _after(self, sweep: Any, each: Carried, before: Any) -> Any:
         """An adjoint after a pass; zero where the pass does not read the value."""
+        if each.name in self.alike:
+            return sweep.adjoints.get(each.leaf)
         if each.leaf in sweep.adjoints:
             return sweep.settled(each.leaf, sweep.adjoints[each.leaf])
         if self._keeps_shape(each) and not isinstance(before.fact, values.List):
@@ -408,6 +430,8 @@ class Backward:
     def _start(self, each: Carried) -> Any:
         """What a carried adjoint is before the loop."""
         adjoint = 0.0 if each.start is None else each.start
+        if each.name in self.alike:
+            return adjoint
         if each.out is not None:
             return self.outer.full(adjoint, self._final(each.out))
         return self.outer.full(adjoint, self.operands.fixed[self.leaves.fixed.index(each.leaf)])
