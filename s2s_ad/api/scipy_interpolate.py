@@ -10,6 +10,8 @@ from s2s_ad.written import scipy_interpolate
 write(scipy.interpolate.CubicSpline, scipy_interpolate.CubicSpline)
 write(scipy.interpolate.PchipInterpolator, scipy_interpolate.PchipInterpolator)
 write(scipy.interpolate.RegularGridInterpolator, scipy_interpolate.RegularGridInterpolator)
+write(scipy.interpolate.bisplev, scipy_interpolate.bisplev)
 write(scipy.interpolate.interp1d, scipy_interpolate.interp1d)
 write(scipy.interpolate.interpn, scipy_interpolate.interpn)
 write(scipy.interpolate.make_interp_spline, scipy_interpolate.make_interp_spline)
+write(scipy.interpolate.splev, scipy_interpolate.splev)

@@ -23,7 +23,6 @@ for _each in [
     "bisplrep",
     "make_lsq_spline",
     "make_smoothing_spline",
-    "splev",
     "splprep",
     "splrep",
 ]:

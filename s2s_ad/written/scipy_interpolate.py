@@ -350,3 +350,55 @@ def mean_of_corners(values, points, places, index) -> Any:
 
 def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=np.nan) -> Any:
     return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)
+
+
+# ---- splines of knots and coefficients -----------------------------------------------------------
+
+
+def splev(x, tck, der=0, ext=0) -> Any:
+    """A spline at x, or a derivative of it; beyond its ends the polynomials there go on."""
+    if ext != 0:
+        unsupported(f"splev with ext={ext}", "Use ext=0, and np.where for what is outside.")
+    t, c, k = tck
+    t, c = np.asarray(t), np.asarray(c)
+    if c.ndim != 1:
+        unsupported("splev of a curve", "Call it for each of its coordinates.")
+    t, c, k = slopes(t, c[: len(t) - k - 1], k, der)
+    return np.asarray(by_de_boor(t, c, k, np.asarray(x)))
+
+
+def bisplev(x, y, tck, dx=0, dy=0) -> Any:
+    """A surface of splines on the grid of x and y, which are moved to its border."""
+    tx, ty, c, kx, ky = tck
+    tx, ty = np.asarray(tx), np.asarray(ty)
+    c = np.asarray(c).reshape(len(tx) - kx - 1, len(ty) - ky - 1)
+    x = np.clip(np.atleast_1d(x), tx[kx], tx[len(tx) - kx - 1])
+    y = np.clip(np.atleast_1d(y), ty[ky], ty[len(ty) - ky - 1])
+    tx, c, kx = slopes(tx, c, kx, dx)
+    ty, c, ky = slopes(ty, by_de_boor(tx, c, kx, x).T, ky, dy)
+    z = by_de_boor(ty, c, ky, y).T
+    if len(x) > 1:
+        return z
+    return z[0] if len(y) > 1 else z[0, 0]
+
+
+def slopes(t, c, k, order) -> tuple:
+    """The knots, coefficients and degree of a derivative of splines."""
+    for _ in range(order):
+        width = t[k + 1 : -1] - t[1 : -k - 1]
+        c = k * ((c[1:] - c[:-1]).T / width).T
+        t, k = t[1:-1], k - 1
+    return t, c, k
+
+
+def by_de_boor(t, c, k, x) -> Any:
+    """Splines at each x: their coefficients are along the first axis."""
+    place = np.clip(np.searchsorted(t, x, side="right") - 1, k, len(t) - k - 2)
+    found = [c[place - k + j] for j in range(k + 1)]
+    for level in range(1, k + 1):
+        for j in range(k, level - 1, -1):
+            left, right = t[place - k + j], t[place + 1 + j - level]
+            share = (x - left) / (right - left)
+            share = share if c.ndim == 1 else share[:, None]
+            found[j] = (1 - share) * found[j - 1] + share * found[j]
+    return found[k]

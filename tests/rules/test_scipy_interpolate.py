@@ -9,6 +9,8 @@ from s2s_ad.diagnostics import S2SError
 
 LIKE = {"general": False, "empty": False}
 POINTS = "np.array([-1.5, -0.4, 0.3, 1.1, 2.0])"
+KNOTS = "np.array([-1.0, -1.0, -1.0, -1.0, -0.2, 0.5, 1.0, 1.0, 1.0, 1.0])"
+LINEAR = "np.array([-1.0, -1.0, 0.1, 1.0, 1.0])"
 THREE, TWO = "np.array([-1.0, 0.2, 1.5])", "np.array([-1.0, 1.5])"
 
 
@@ -40,6 +42,19 @@ CASES = [
     of_points(f"CubicSpline({THREE}, y, bc_type=((1, 0.3), (2, -0.4)))(q)", y=real(3), q=unit(3)),
     of_points(f"make_interp_spline({POINTS}, y)(q)", y=real(5), q=unit(3)),
     of_points(f"make_interp_spline({POINTS}, y, k=1)(q)", y=real(5, 2), q=unit(3)),
+    of_points(f"splev(1.5 * q, ({KNOTS}, c, 3))", q=unit(3), c=real(6)),
+    of_points(f"splev(q, ({KNOTS}, c, 3), 2)", q=unit(2, 2), c=real(10)),
+    of_points(f"splev(q, ({KNOTS}, np.cos(np.arange(6)), 3), der=1)", q=unit()),
+    of_points(
+        f"bisplev(np.sort(2 * p), np.sort(q), ({KNOTS}, {LINEAR}, c, 3, 1))",
+        p=unit(3),
+        q=unit(2),
+        c=real(18),
+    ),
+    of_points(
+        f"bisplev(np.sort(q), 0.3, ({LINEAR}, {KNOTS}, c, 1, 3), dy=1)", q=unit(2), c=real(18)
+    ),
+    of_points(f"bisplev(p, q, ({KNOTS}, {LINEAR}, c, 3, 1), 1)", p=unit(), q=unit(), c=real(18)),
     of_points(f"PchipInterpolator({POINTS}, y)(q)", y=real(5), q=unit(3)),
     of_points(f"PchipInterpolator({POINTS}, np.sort(y))(q)", y=real(5), q=unit(3)),
     of_points(f"PchipInterpolator({THREE}, y, extrapolate=False)(q, 1)", y=real(3), q=unit(3)),
