@@ -123,6 +123,14 @@ def previous_row(x):
     return weighed(rows) + previous[0]
 
 
+def item_of_a_list_that_grows(x):
+    rows = [[each, 0.0] for each in x]
+    last = rows[-1]
+    rows.append([1.0, 2.0])
+    last[1] = x[0]
+    return weighed(rows)
+
+
 class Node:
     def __init__(self, key, value):
         self.key, self.value, self.left, self.right = key, value, None, None
@@ -185,7 +193,7 @@ def put_in_before(x):
 RIGHT = [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
 RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]
-REFUSED += [none_or_least, held_by_a_part_of_the_list, put_in_before]
+REFUSED += [item_of_a_list_that_grows, none_or_least, held_by_a_part_of_the_list, put_in_before]
 XS = [np.array([0.7, 0.2, 0.9]), np.array([0.9, 0.2, 0.6])]
 
 

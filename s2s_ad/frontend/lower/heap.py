@@ -329,8 +329,15 @@ class Memory(Kinship):
             raise SharedMemoryError(
                 "S2S207", target.refusal, why=WHY.get(target.refusal, ""), help=COPY
             )
+        self._allow_item(target)
         if target.view is not None and target.view.write is None:
             raise ValueError("assignment destination is read-only")
+
+    def _allow_item(self, target: Any) -> None:
+        """Raise where an item is written of a list that has come to hold one twice, perhaps."""
+        root = target.root
+        if target.view is not None and isinstance(root, Box) and not root.distinct:
+            raise items_needed(root, SharedMemoryError("S2S207", TWICE, help=COPY))
 
     def store(self, target: Any, value: Symbol) -> None:
         """Write a value of its shape and dtype into an array, as the user's code does."""
@@ -437,6 +444,7 @@ class Memory(Kinship):
         if box.refusal:
             error = SharedMemoryError("S2S207", box.refusal, help=COPY)
             raise items_needed(box, error) if isinstance(box.refusal, OfOpenList) else error
+        self._allow_item(box)
         if isinstance(content, Tree) and any(each is box for each in changing(content)):
             raise UnsupportedError(
                 "S2S201",
@@ -458,6 +466,8 @@ class Memory(Kinship):
             if each is not None and each.view is not None:
                 each.view = None
                 link_with_kin(each, box)
+                if isinstance(each, Box):
+                    each.holders.append(box)
 
     def popped(self, box: Box, symbol: Symbol) -> Any:
         """An item that a list whose length is not known holds no longer."""
