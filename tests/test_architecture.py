@@ -84,7 +84,7 @@ RULES_OF_OPTIONAL |= {"s2s_ad.interop.for_jax": "jax", "s2s_ad.interop.for_torch
 IMPORT_SCIPY_INSIDE = ["runtime", "runtime_stacks", "versions"]
 
 # The one module that may ask for the number of a release, and one whose import depends on Python's.
-ASK_FOR_RELEASES = {"s2s_ad.versions", "s2s_ad.frontend.signatures"}
+ASK_FOR_RELEASES = {"s2s_ad.versions", "s2s_ad.frontend.signatures", "s2s_ad.load.native"}
 
 # Folders whose files may stand in a circle: the walk over syntax, and ops, one space of names.
 CIRCLES = ("s2s_ad.frontend.lower", "s2s_ad.ops")

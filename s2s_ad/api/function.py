@@ -88,11 +88,13 @@ from s2s_ad.load.native import module_in_parts, natively
 from s2s_ad.load.noted import noted
 from s2s_ad.native.batches import with_rows
 from s2s_ad.native.cutting import with_parts
+from s2s_ad.native.lanes import is_of_numbers, with_lanes
 from s2s_ad.native.module import with_loops
 from s2s_ad.native.state import captured_by
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
+from s2s_ad.transforms.batches import masked_program
 from s2s_ad.transforms.without_saved import without_saved
 
 if TYPE_CHECKING:
@@ -677,10 +679,20 @@ class Transformed:
         batch = self.fn if isinstance(self.transform, Jit) else self
         if not isinstance(batch, Transformed) or not isinstance(batch.transform, Vmap):
             return self._with_loops(program, derived, text)
-        sample = finish(batch.inner_program(arguments), derived=batch._derives())
-        axes = tree.leaves(batch.transform.leaf_axes(arguments))
-        text = with_rows(text, sample, program, axes) if batch.transform.is_first() else text
+        if batch.transform.is_first():
+            sample = batch.inner_program(arguments)
+            axes = tree.leaves(batch.transform.leaf_axes(arguments))
+            text = self._with_rows(program, sample, axes, text)
         return text if text.native else self._with_loops(program, derived, text)
+
+    def _with_rows(self, program: Program, sample: Program, axes: list, text: Text) -> Text:
+        """The text with loops over samples; `sample` is the program of one."""
+        batched = masked_program(sample, axes) if is_of_numbers(sample) else None
+        if batched is not None:
+            found = with_lanes(text, finish(batched, derived=True), axes)
+            if found.native:
+                return found
+        return with_rows(text, finish(sample, derived=self._derives()), program, axes)
 
     def _with_loops(self, program: Program, derived: Program, text: Text) -> Text:
         """The text with loops: of all, or of parts where not all has a native form.

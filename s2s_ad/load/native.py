@@ -7,6 +7,7 @@ that Python raises, at the user's line, or serves what the loops were not writte
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib.util
 import itertools
@@ -15,7 +16,7 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -83,11 +84,11 @@ class Shared:
         results = self.first(*args)
         arrays = results if isinstance(results, tuple) else (results,)
         count, parts = len(arrays[0]), os.cpu_count() or 1
-        bounds = [1 + (count - 1) * k // parts for k in range(parts + 1)]
+        (start, stop), *others = itertools.pairwise(count * k // parts for k in range(parts + 1))
         waiting = [
-            _threads().submit(self.rows, *args, *arrays, start, stop)
-            for start, stop in itertools.pairwise(bounds)
+            _threads().submit(self.rows, *args, *arrays, start, stop) for start, stop in others
         ]
+        self.rows(*args, *arrays, start, stop)
         for each in waiting:
             each.result()  # what it raises, it raises here
         return results
@@ -152,7 +153,9 @@ class Native:
         kernel = space[name]
         weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
         kinds = [(from_dtype(dtype), rank) for dtype, rank in self.kinds]
-        kernel.compile(tuple(types.Array(one, rank, "C") if rank else one for one, rank in kinds))
+        arguments = tuple(types.Array(one, rank, "C") if rank else one for one, rank in kinds)
+        with _checked_in_inner_loops():
+            kernel.compile(arguments)
         if self.part:
             kernel.disable_compile()
         if self.parallel and f"{name}_rows" in space:
@@ -168,6 +171,24 @@ class Native:
         (around,) = made.values()
         space[around.__name__] = around
         return around
+
+
+@contextlib.contextmanager
+def _checked_in_inner_loops() -> Iterator[None]:
+    """Let LLVM ask before each inner loop whether arrays overlap, and not before the loop around:
+    there rows that are taken from the last one on, as in a backward pass, count as overlapping,
+    and are computed element by element."""
+    from llvmlite.binding import llvm_version_info, set_option
+
+    if llvm_version_info < (17,):  # an option that LLVM does not know ends the process
+        yield
+        return
+    option = "--hoist-runtime-checks"
+    set_option("s2s_ad", f"{option}=false")
+    try:
+        yield
+    finally:
+        set_option("s2s_ad", f"{option}=true")  # its default
 
 
 def _entries(name: str) -> tuple[str, ...]:

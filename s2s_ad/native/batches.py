@@ -48,7 +48,9 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> Native
         (name, axis) for name, fact, axis in zip(sample.leaves(), facts, axes, strict=True)
         if is_passed(fact)
     ]  # fmt: skip
-    names = _named(sample, [name for name, _ in leaves] + [*captured])
+    names = parameter_names(
+        sample, [name for name, _ in leaves] + [*captured], ("n", "start", "stop", "row")
+    )
     mapped = [names[name] for name, axis in leaves if axis == 0]
     outputs = [sample.fact(each) for each in sample.outputs()]
     known = [values.strong_dtype(e) is not None and values.rank_of(e) is not None for e in outputs]
@@ -65,12 +67,12 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> Native
     return module + loops, (*rows, *[NO_ROW] * loops.count("\n"))
 
 
-def _named(sample: Program, leaves: Sequence[str]) -> dict[str, str]:
-    """What the parameters are called."""
+def parameter_names(sample: Program, leaves: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """What the parameters are called, for whom some names are taken."""
     names: dict[str, str] = {}
     for each in leaves:
         text, count = hint_of(sample, each), 2
-        while text in {*names.values(), *RESERVED, "n", "start", "stop", "row"}:
+        while text in {*names.values(), *RESERVED, *taken}:
             text, count = f"{hint_of(sample, each)}_{count}", count + 1
         names[each] = text
     return names

@@ -21,10 +21,12 @@ class Rooms:
     Attributes:
         parameters: those that it has besides.
         made: the statements that make the arrays, by what the function calls its parameters.
+        results: for each result of the function which of the arrays it is, None where it is none.
     """
 
     parameters: Sequence[str] = ()
     made: Sequence[gast.Assign] = ()
+    results: Sequence[int | None] = ()
 
     def written(self, given: Sequence[str], taken: Collection[str]) -> tuple[list[str], list[str]]:
         """What the arrays are called by who calls, and the statements that make them there.
@@ -69,7 +71,16 @@ def rooms_of(definition: gast.FunctionDef) -> Rooms:
     ]
     definition.body = [each for each in definition.body if not any(each is e for e in made)]
     definition.args.args += [form.name(each.targets[0].id, gast.Param) for each in made]
-    return Rooms(parameters, made)
+    return Rooms(parameters, made, _results(definition, [each.targets[0].id for each in made]))
+
+
+def _results(definition: gast.FunctionDef, rooms: list[str]) -> list[int | None]:
+    """Which of the arrays each result is; what is assigned to anew may be another one."""
+    value = getattr(definition.body[-1], "value", None)
+    results = value.elts if isinstance(value, gast.Tuple) else [value]
+    assigned = {*_assigned(definition.body)}
+    names = [getattr(each, "id", "") for each in results]
+    return [rooms.index(each) if each in rooms and each not in assigned else None for each in names]
 
 
 def _is_room(node: gast.stmt) -> bool:

@@ -46,6 +46,8 @@ COMPARISONS: dict[Callable, type] = {
     operator.ne: gast.NotEq,
 }
 LOGICAL: dict[Callable, type] = {np.logical_and: gast.BitAnd, np.logical_or: gast.BitOr}
+#: what Numba has as a call, and of truths as an operator
+OF_TRUTHS = {np.bitwise_and: gast.BitAnd, np.bitwise_or: gast.BitOr, np.bitwise_xor: gast.BitXor}
 
 #: how the math module calls functions of NumPy's; where it is alike, and of numbers the same
 OF_MATH: dict[Callable, str] = {
@@ -69,6 +71,8 @@ OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
 
 #: functions of the math module of which Numba's are slow: `support` has them
 VECTORISED = {"exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "atan", "atan2"}
+#: those that a processor has an instruction for, or a few
+INSTRUCTIONS = {"sqrt", "fabs", "copysign", "isnan", "isinf", "isfinite", "degrees", "radians"}
 
 WHOLE = "iu"  # kinds of dtypes
 WIDEST = {*map(np.dtype, (int, np.uint64, float, complex))}  # what arithmetic of Numba's gives
@@ -115,6 +119,10 @@ def spelled(
     """
     if function in (np.where, runtime.where_or_zero):
         return _chosen(function, operands, dtypes, result)
+    if function is np.invert and dtypes[0].kind == "b":
+        return gast.UnaryOp(gast.Not(), operands[0])
+    if function in OF_TRUTHS and result.kind == "b":
+        return binary(operands[0], OF_TRUTHS[function], operands[1])
     if function in LOGICAL:
         return binary(
             _truth(operands[0], dtypes[0]), LOGICAL[function], _truth(operands[1], dtypes[1])
@@ -312,11 +320,12 @@ def chosen(condition: Expression, then: Expression, orelse: Expression) -> Expre
     )
 
 
-CHEAP_CALLS = {"chosen", "len", "float"}
+CHEAP_CALLS = {"chosen", "len", "float", "abs", "np.sign"}
 
 
 def _function_name(node: gast.Call) -> str:
-    return getattr(node.func, "id", "")
+    inside = getattr(getattr(node.func, "value", None), "id", "")
+    return f"{inside}.{node.func.attr}" if inside else getattr(node.func, "id", "")
 
 
 def _called(function: Callable) -> str:

@@ -334,7 +334,7 @@ def of_bits(typing, n):
 
     return types.float64(types.int64), generate
 ''',
-    "exp": '''@njit(error_model="numpy", forceinline=True)
+    "exp": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def exp(x):
     """e**x, of several numbers at once where a loop goes over them: 2**k * e**r, |r| < 0.35."""
     bounded = min(max(x, -746.0), 710.0)
@@ -352,7 +352,7 @@ def exp(x):
     y = y * of_bits((k - half + 1023) << 52)
     return y if x == x else x
 ''',
-    "log": '''@njit(error_model="numpy", forceinline=True)
+    "log": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def log(x):
     """The natural logarithm, of several numbers at once: k * log(2) + log(m), m near 1."""
     is_small = x < 2.2250738585072014e-308
@@ -372,7 +372,7 @@ def log(x):
     y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
     return y if x < np.inf else x
 ''',
-    "tanh": '''@njit(error_model="numpy", forceinline=True)
+    "tanh": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def tanh(x):
     """The hyperbolic tangent: a quotient of polynomials near 0, and else by way of exp."""
     z = x * x
@@ -381,7 +381,7 @@ def tanh(x):
     large = 1.0 - 2.0 / (exp(2.0 * abs(x)) + 1.0)
     return x * above / below if abs(x) < 0.4 else (large if x > 0.0 else -large)
 ''',
-    "log2": '''@njit(error_model="numpy", forceinline=True)
+    "log2": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def log2(x):
     """The logarithm to the base 2, of several numbers at once: exact of powers of 2."""
     is_small = x < 2.2250738585072014e-308
@@ -392,7 +392,7 @@ def log2(x):
     y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
     return y if x < np.inf else x
 ''',
-    "log10": '''@njit(error_model="numpy", forceinline=True)
+    "log10": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def log10(x):
     """The logarithm to the base 10, of several numbers at once: exact of powers of 10."""
     is_small = x < 2.2250738585072014e-308
@@ -404,14 +404,14 @@ def log10(x):
     y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
     return y if x < np.inf else x
 ''',
-    "log1p": '''@njit(error_model="numpy", forceinline=True)
+    "log1p": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def log1p(x):
     """log(1 + x), of several numbers at once: what 1 + x loses is made up for by a factor."""
     above = 1.0 + x
     y = x if above == 1.0 else log(above) * (x / (above - 1.0))
     return y if abs(x) < np.inf else log(x)
 ''',
-    "expm1": '''@njit(error_model="numpy", forceinline=True)
+    "expm1": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def expm1(x):
     """e**x - 1, of several numbers at once: a polynomial near 0."""
     p = 2.505210838544172e-08 + x * 2.08767569878681e-09
@@ -421,12 +421,12 @@ def expm1(x):
     p = 0.16666666666666666 + x * (0.041666666666666664 + x * p)
     return x * (1.0 + x * (0.5 + x * p)) if abs(x) < 0.34 else exp(x) - 1.0
 ''',
-    "atan": '''@njit(error_model="numpy", forceinline=True)
+    "atan": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def atan(x):
     """The arc tangent, of several numbers at once."""
     return atan2(x, 1.0)
 ''',
-    "atan2": '''@njit(error_model="numpy", forceinline=True)
+    "atan2": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def atan2(y, x):
     """The angle of a point, of several at once: of the octant it is in, and a polynomial there."""
     a, b = abs(x), abs(y)

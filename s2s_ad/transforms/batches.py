@@ -11,19 +11,23 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin, S2SError
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.transforms.batch import batch
+from s2s_ad.transforms.batch.context import NotMasked
 from s2s_ad.transforms.common import finished, refill
 
 
-def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: Any) -> Program:
+def batched_program(
+    program: Program, in_axes: Sequence[int | None], out_axes: Any, *, masked: bool = False
+) -> Program:
     """`program` for each of a batch.
 
     Args:
         program: derived for one sample.
         in_axes: per leaf the batch axis (of the batched array), None where it has none.
         out_axes: an axis or None, or a Tree of these that is a prefix of the output's structure.
+        masked: see `Batch`.
     """
     program = remove_dead(program)  # what nobody reads need not fit into a batch
     builder, dim = Builder(), values.fresh_dim()
@@ -36,7 +40,7 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         whole: Any = builder.adopt(leaf, values.add_axis(fact, axis, dim), hint)
         arguments[leaf] = np.moveaxis(whole, axis, 0) if axis else whole
         batched.add(leaf)
-    outputs, moved, context = batch(builder, program, arguments, batched)
+    outputs, moved, context = batch(builder, program, arguments, batched, masked)
     subject = f"the output of {program.name}"
     axes = tree.leaves(prefix(out_axes, program.result, "vmap: out_axes", subject))
     paths = tree.paths(program.result)
@@ -54,6 +58,15 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         output=refill(program.result, results),
         written=written,
     )
+
+
+def masked_program(program: Program, in_axes: Sequence[int | None]) -> Program | None:
+    """`program` for a batch, the first axis, of which all samples go through all of it together:
+    what is not for one of them is masked. None where one of them could come to harm."""
+    try:
+        return batched_program(program, in_axes, 0, masked=True)
+    except (NotMasked, S2SError):
+        return None
 
 
 def _check_written(program: Program, batched: Sequence[bool]) -> None:

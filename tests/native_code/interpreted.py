@@ -61,15 +61,26 @@ INTRINSICS = {
     "plus": lambda a, b: a + b,
     "complex_plus": lambda a, b: a + b,
     "bits_of": lambda x: struct.unpack("q", struct.pack("d", x))[0],
-    "of_bits": lambda n: struct.unpack("d", struct.pack("q", n))[0],
+    "of_bits": lambda n: struct.unpack("d", struct.pack("Q", n % 2**64))[0],  # as machines do
 }
+
+
+class _Math:
+    """The module math, of which Numba's square root of a negative number is nan."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(math, name)
+
+    @staticmethod
+    def sqrt(x: float) -> float:
+        return math.nan if x < 0.0 else math.sqrt(x)
 
 
 def interpreted(text: str, name: str) -> Any:
     """The function of a module of loops, as Python runs it."""
     lines = text.splitlines(keepends=True)
     body = "".join("\n" if e.startswith(("import ", "from ")) else e for e in lines)
-    space = {"np": _NumPy(), "math": math, "njit": _njit, "types": None}
+    space = {"np": _NumPy(), "math": _Math(), "njit": _njit, "types": None}
     space["intrinsic"] = lambda function: INTRINSICS[function.__name__]
     exec(compile(body, f"<{name} as Python>", "exec"), space)
     function = space[name]

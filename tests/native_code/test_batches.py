@@ -67,6 +67,85 @@ PROGRAMS = [
 ]
 
 
+def in_two_ways(x, y, rates):
+    for rate in rates:
+        if x > y:
+            x, y = np.log(x - y) * rate, y / (x - y)  # of the others this is nan
+        elif y > 1.0 and x > 0.0:
+            x = np.sqrt(x * (y - 1.0)) * np.exp(-x)
+        else:
+            y = y + rate**2
+    return x * y
+
+
+def at_the_ends(x, w):
+    k = 0
+    if x > 1.0:
+        k = 2
+    return w[k] * x**2 + w[-1]
+
+
+def with_others(x, y, is_first):
+    if is_first:
+        return x**3 - y
+    return np.tanh(y) * x + np.arctan2(x, y)
+
+
+SIDE_BY_SIDE = [
+    lambda n: (in_two_ways, (*rng.uniform(0.5, 3.0, (2, n)), rng.uniform(0.5, 1.5, (n, 4)))),
+    lambda n: (in_two_ways, (*rng.uniform(0.5, 3.0, (2, n)), rng.uniform(0.5, 1.5, (n, 0)))),
+    lambda n: (at_the_ends, (rng.uniform(0.0, 2.0, n), rng.normal(size=(n, 3)))),
+    lambda n: (with_others, (*rng.normal(size=(2, n)), rng.normal(size=n) > 0)),
+]
+
+
+def agrees_with_a_loop(function, args, found):
+    one = value_and_grad(function, (0, 1))
+    for k, sample in enumerate(zip(*args, strict=True)):
+        for mine, its in zip(found, leaves(one(*sample)), strict=True):
+            np.testing.assert_allclose(mine[k], its, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 7, 64, 65, 130])
+@pytest.mark.parametrize("make", SIDE_BY_SIDE[:2] + SIDE_BY_SIDE[3:])
+def test_samples_of_numbers_are_computed_side_by_side(make, count):
+    """In strips of 64, of which the last two overlap; both sides of a branch for all samples."""
+    function, args = make(count)
+    batch = jit(vmap(value_and_grad(function, (0, 1))))
+    source = batch.source(*args, native=True)
+    assert "_strip(" in source
+    found = interpreted(source, batch.text(*args).name)(*args)
+    agrees_with_a_loop(function, args, found)
+
+
+@pytest.mark.parametrize("make", SIDE_BY_SIDE)
+@pytest.mark.parametrize("parallel, count", [(False, 130), (True, 1), (True, 130)])
+def test_side_by_side_natively(make, parallel, count):
+    """No thread writes to a sample of another's, however the strips lie."""
+    function, args = make(count)
+    batch = jit(vmap(value_and_grad(function, (0, 1))), parallel=parallel)
+    agrees_with_a_loop(function, args, leaves(loops_alone(batch, *args)))
+
+
+def waits(x, y):
+    return np.sin(x) * y
+
+
+def raises(x, y):
+    if x > 1.0:
+        return y**x
+    return y
+
+
+@pytest.mark.parametrize("function", [root, many_passes, no_pass, waits, raises])
+def test_what_is_computed_one_by_one_is_a_loop_over_samples(function):
+    """Passes that samples make or do not; functions without a form of several numbers at once."""
+    batch = jit(vmap(value_and_grad(function, (0, 1))))
+    source = batch.source(*SCALARS, native=True)
+    assert "_of_one(" in source
+    assert "_strip(" not in source
+
+
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("function, args", PROGRAMS)
 def test_samples_are_those_of_a_loop(function, args):

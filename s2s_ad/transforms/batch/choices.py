@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.regions import Branch, region_of
@@ -16,9 +15,10 @@ from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.blocks import Block, batched_block
 from s2s_ad.transforms.batch.context import Batch, Whole
 from s2s_ad.transforms.batch.partition import Partition
-from s2s_ad.transforms.batch.selections import either, selectable
+from s2s_ad.transforms.batch.selections import either, is_harmless, selectable
 
 MOST_FOR_WHERE = 12  # operations of both sides that are computed for all samples
+MOST_IN_LANES = 60  # the same where several samples are computed at once
 
 
 def select(
@@ -33,10 +33,11 @@ def select(
         each.fact if isinstance(each, Whole) else context.builder.fact(each) for each in operands
     ]
     found = None
-    if _is_short(region):
+    if context.masked or _is_short(region):
         blocks = [batched_block(context, each, facts, flags[1:]) for each in region.blocks]
         found = _where(context, region, condition, operands, blocks)
     if found is None:
+        context.needs_no_masks()
         found = Partition(context, region, condition, operands, flags[1:]).outputs()
     return found, [context.is_batched(each) for each in found]
 
@@ -66,9 +67,10 @@ def _where(
 ) -> list | None:
     """The outputs by np.where; None where a side is not for all samples to compute."""
     statements = [(each, block) for block in blocks for each in block.context.builder.body]
-    if len(statements) > MOST_FOR_WHERE or not all(map(selectable, region.facts)):
+    most = MOST_IN_LANES if context.masked else MOST_FOR_WHERE
+    if len(statements) > most or not all(map(selectable, region.facts)):
         return None
-    if not all(_is_total(block.context, each) for each, block in statements):
+    if not all(is_harmless(block.context, each) for each, block in statements):
         return None
     operands = [context.gathered(each) for each in operands]
     sides = []
@@ -81,10 +83,3 @@ def _where(
         sides.append(items)
     pairs = zip(*sides, region.facts, strict=True)
     return [either(context, condition, a, b, fact) for a, b, fact in pairs]
-
-
-def _is_total(context: Batch, statement: form.Statement) -> bool:
-    if isinstance(statement, form.Effect):
-        return False
-    rule, operands, _ = context.builder.definitions[statement.target]
-    return rule.is_total(operands)

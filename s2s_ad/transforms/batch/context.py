@@ -76,6 +76,10 @@ def named_like(leaf: Symbol, part: Any) -> Any:
     return part
 
 
+class NotMasked(Exception):
+    """A program through which samples cannot go together, what is not theirs being masked."""
+
+
 #: (batch, program, a value for each leaf) -> the outputs of the program
 Writer = Callable[["Batch", Program, Mapping[str, Any]], list]
 
@@ -87,10 +91,13 @@ class Batch:
         builder: where the batched program is written.
         example: a Symbol whose first axis is as long as the batch.
         writer: writes a program for a batch; blocks are written by it.
+        masked: all samples take both sides of a branch, and what is not theirs is masked, however
+            much it is; NotMasked where it has to be otherwise. It is for native code.
     """
 
-    def __init__(self, builder: Builder, example: Symbol, writer: Writer):
+    def __init__(self, builder: Builder, example: Symbol, writer: Writer, masked: bool = False):
         self.builder, self.example, self.writer = builder, example, writer
+        self.masked = masked
         self.batched: set[str] = set()
         self.kept: dict[str, Kept] = {}  # lists of which an item is for some samples
         self.counts: dict[str, Kept] = {}  # their lengths
@@ -98,7 +105,12 @@ class Batch:
 
     def like(self, builder: Builder, example: Symbol) -> Batch:
         """Another batch, whose programs are written as those of this one are."""
-        return Batch(builder, example, self.writer)
+        return Batch(builder, example, self.writer, self.masked)
+
+    def needs_no_masks(self) -> None:
+        """Give up where not all samples do the same, in a batch that is masked."""
+        if self.masked:
+            raise NotMasked
 
     def walk(
         self, program: Program, arguments: Mapping[str, Any], *, in_place: bool = False

@@ -37,6 +37,7 @@ class Lockstep:
     """
 
     def __init__(self, context: Batch, region: Loop, operands: list, flags: list[bool]):
+        context.needs_no_masks()  # a sample that is done would wait for all others
         self.context, self.region = context, region
         self.parts, self.given = region.parts(operands), region.parts(flags)
         names = region.leaves(region.body).carried

@@ -40,6 +40,7 @@ def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:
 
 
 def _warn(context: Batch, name: str) -> None:
+    context.needs_no_masks()
     origin = context.builder.origin
     place = f" ({origin.place})" if origin else ""
     text = f"{name} has no batched form: a loop over samples{place}"

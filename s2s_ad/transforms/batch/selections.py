@@ -8,12 +8,34 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import Compound, has_effect, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop
-from s2s_ad.core.rule import ITEM, Ragged
+from s2s_ad.core.rule import ITEM, Ragged, Rule
 from s2s_ad.transforms.batch.context import Batch, Whole
+
+
+def is_harmless(context: Batch, statement: form.Statement) -> bool:
+    """Whether an operation that was written may be run for samples that do not ask for it."""
+    if isinstance(statement, form.Effect):
+        return False
+    builder = context.builder
+    rule, operands, params = builder.definitions[statement.target]
+    if not context.masked:
+        return rule.is_total(operands)
+    if has_effect(statement) or _has_while(rule):
+        return False  # it could go on for ever
+    if context.is_elementwise(statement) or not context.is_varied(statement):
+        return True  # where it raises, which is for NumPy's text to say, it did no harm
+    is_uniform = not context.is_batched([*operands[1:], *params.values()])
+    return ((rule.moves or rule.view) and is_uniform) or not may_raise(statement, builder.fact)
+
+
+def _has_while(rule: Rule) -> bool:
+    inner = (rule, *reached(rule.blocks)) if isinstance(rule, Compound) else ()
+    return any(isinstance(each, Loop) and not each.is_for for each in inner)
 
 
 def selectable(fact: Any) -> bool:

@@ -31,19 +31,24 @@ from s2s_ad.transforms.without_saved import without_saved
 
 
 def batch(
-    builder: Builder, program: Program, arguments: Mapping[str, Any], batched: set[str]
+    builder: Builder,
+    program: Program,
+    arguments: Mapping[str, Any],
+    batched: set[str],
+    masked: bool = False,
 ) -> tuple[list, list[bool], Batch]:
     """Write `program` for a batch.
 
     Args:
         arguments: a value for each leaf; those of `batched` have the batch axis first.
+        masked: what is not for all samples is masked: see `Batch`.
     Returns:
         the outputs, which of them are batched, and the batch.
     """
     examples = [arguments[name] for name in program.leaves() if name in batched]
     arrays = [each for each in examples if not isinstance(each.fact, values.List)]
     example = (arrays or examples)[0]  # a list has the length of the loop
-    context = Batch(builder, example, _written)
+    context = Batch(builder, example, _written, masked)
     context.batched.update(arguments[name].name for name in batched)
     mark = builder.mark()
     try:
@@ -221,7 +226,7 @@ def _compound(
         return batch_schedule(context, rule, operands, flags, _batched_program)
     facts = tuple(map(context.builder.fact, operands))
     alone = all(isinstance(x, values.List) for x, flag in zip(facts, flags, strict=True) if flag)
-    if alone or any(map(context.kept_of, operands)):
+    if alone or context.masked or any(map(context.kept_of, operands)):
         return _inlined(context, rule, operands)
     try:
         made, batched = batched_call(rule, facts, tuple(flags))
