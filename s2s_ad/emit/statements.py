@@ -255,12 +255,14 @@ class Statements:
         found: dict[str, gast.AST] = {}
         for each in line.blocks[0]:
             row = each.expression if each.kind == "assign" else None
-            item, *rest = items_of(row.slice) if isinstance(row, gast.Subscript) else [None]
+            if not isinstance(row, gast.Subscript):
+                continue
+            item, *rest = items_of(row.slice)
             place = place_of(item, line.name)
             if place is None or made.intersection(form.reads(row.value)):
                 continue
             shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
-            whole = shape and values.size_of_dim(shape[0])
+            whole = values.size_of_dim(shape[0]) if shape else None
             part = None
             if whole and not rest and place == (None, None) and _are_equal(whole, count):
                 part = row.value

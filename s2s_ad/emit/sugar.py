@@ -190,8 +190,9 @@ def _takes_row(statement: gast.stmt, source: gast.AST, index: str) -> bool:
         return False
     (item, *rest), (part, *others) = items_of(value.slice), items_of(source.slice)
     place = place_of(item, index)
-    same = place is not None and isinstance(part, gast.Slice) and len(rest) == len(others)
-    return same and all(map(_alike, (*place, *rest), (part.step, part.lower, *others)))
+    if place is None or not isinstance(part, gast.Slice) or len(rest) != len(others):
+        return False
+    return all(map(_alike, (*place, *rest), (part.step, part.lower, *others)))
 
 
 def items_of(index: Any) -> list[Any]:

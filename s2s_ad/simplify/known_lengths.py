@@ -37,7 +37,10 @@ def _more(dim: values.Dim, own: values.Dim) -> int | None:
 
 
 def lengths(
-    program: Program, statement: form.Op, dims: Sequence[int | values.Dim], inputs: list[str]
+    program: Program,
+    statement: form.Statement,
+    dims: Sequence[int | values.Dim],
+    inputs: list[str],
 ) -> tuple[list[form.Op], list[gast.AST]] | None:
     """What reads lengths off inputs, before a statement, and the lengths; None: not all are."""
     before: list[form.Op] = []
@@ -78,8 +81,8 @@ def counted_late(program: Program) -> set[str]:
 
 
 def by_lengths_of_inputs(
-    program: Program, statement: form.Op, inputs: list[str], counted: Collection[str]
-) -> list[form.Op]:
+    program: Program, statement: form.Statement, inputs: list[str], counted: Collection[str]
+) -> list[form.Statement]:
     """In the backward sweep a length of what is `counted`, or the product of all, by lengths of
     inputs; as it is where these do not tell.
 
