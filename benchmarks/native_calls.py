@@ -77,6 +77,24 @@ def regimes(x, y):
     return x * y
 
 
+def layers(x, y):
+    """Passes that all samples make, with a branch in each."""
+    for _ in range(10):
+        x = np.log(1.0 + np.exp(x)) - 0.5 * y
+        if x > 1.0:
+            y = np.tanh(x) * y
+        else:
+            y = 0.9 * y + 0.1 * x
+    return x * y
+
+
+def rotations(x, y):
+    """Arithmetic alone."""
+    for _ in range(20):
+        x, y = x - 0.01 * y * (1.0 + x * x) / (1.0 + y * y), y + 0.01 * x
+    return x * x + y
+
+
 def batched():
     """Functions of one sample, with the arguments of many."""
     rng = np.random.default_rng(0)
@@ -86,6 +104,8 @@ def batched():
         (root, (draw(0.5, 8.0, SAMPLES), draw(1.0, 2.0, SAMPLES))),
         (barrier, (draw(0.9, 1.2, SAMPLES), draw(0.1, 0.6, SAMPLES), steps)),
         (regimes, (draw(-2.0, 2.0, SAMPLES), draw(-2.0, 2.0, SAMPLES))),
+        (layers, (draw(-2.0, 2.0, SAMPLES), draw(-2.0, 2.0, SAMPLES))),
+        (rotations, (draw(-2.0, 2.0, SAMPLES), draw(-2.0, 2.0, SAMPLES))),
     ]
 
 
