@@ -190,7 +190,30 @@ def put_in_before(x):
     return row[1] + weighed(rows)
 
 
-RIGHT = [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
+def exchanged_on_a_path(x):
+    """Either may be the one list or the other, and they are never the same."""
+    a, b = [], []
+    for each in x:
+        if each > 0.5:
+            a.append(each)
+            b.append(each * each)
+        else:
+            a, b = b, a
+            a.append(each**3)
+    return np.sum(a) - np.sum(b)
+
+
+def each_but_itself(x):
+    pool = servers(x)
+    for one in pool:
+        for other in pool:
+            if other is not one:
+                one.busy += 0.1 * other.busy
+    return total(pool)
+
+
+RIGHT = [exchanged_on_a_path, each_but_itself]
+RIGHT += [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
 RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]
 REFUSED += [item_of_a_list_that_grows, none_or_least, held_by_a_part_of_the_list, put_in_before]

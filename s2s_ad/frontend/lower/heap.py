@@ -416,10 +416,19 @@ class Memory(Kinship):
         return box
 
     def joined_box(
-        self, content: Any, items: Sequence[Any], kind: type, parts: Iterable[Any]
+        self,
+        content: Any,
+        items: Sequence[Any],
+        kind: type,
+        parts: Iterable[Any],
+        paths: Any = None,
     ) -> Box:
-        """The list, dict or object that is one of these, one for each path; `parts` as above."""
+        """The list, dict or object that is one of these, one for each path; `parts` as above.
+
+        What is joined of the same `paths` is told apart where it is another one on each.
+        """
         result = Box(self, content, kind)
+        result.joined = None if paths is None else (paths, items)
         if is_open(content):
             for each in parts:
                 if isinstance(each, Tree) and not is_rows(each):

@@ -243,7 +243,7 @@ class Join:
             content = self.content(contents, hint)
             if isinstance(content, Poison | Unjoined):
                 return content
-            return self.lowering.memory.joined_box(content, items, first.kind, contents)
+            return self.lowering.memory.joined_box(content, items, first.kind, contents, self.paths)
         if isinstance(first, Tree) and all(is_alike(first, each) for each in present):
             return self.tree(items, first, hint)
         if self.lowering.lacks_entries and bare and are_entries(present):
@@ -259,7 +259,7 @@ class Join:
                 return symbol
             pairs = zip(items, self.paths, strict=True)
             parts = [each if each is UNDEFINED else path.held_by(each) for each, path in pairs]
-            return self.lowering.memory.joined_box(symbol, items, list, parts)
+            return self.lowering.memory.joined_box(symbol, items, list, parts, self.paths)
         contents = [path.held_by(x) for x, path in zip(items, self.paths, strict=True)]
         if all(rows.is_list_of_any(each) for each in contents if each is not UNDEFINED):
             return self.rows(items, contents, hint, bare)
@@ -275,7 +275,9 @@ class Join:
             return Unjoined(self.lowering, str(kinds), origin, self.chooser)
         parts = [rows.parts_of(template, each)[0] for each in contents]
         made = rows.rows(self._column(template.items[0], parts))
-        return made if bare else self.lowering.memory.joined_box(made, items, list, contents)
+        if bare:
+            return made
+        return self.lowering.memory.joined_box(made, items, list, contents, self.paths)
 
     def _column(self, template: Any, parts: list) -> Any:
         """The part of a list of containers that a template describes."""

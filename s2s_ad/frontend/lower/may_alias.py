@@ -133,11 +133,23 @@ def link_with_kin(a: Any, b: Any) -> None:
 
 
 def may_be_same(result: Box, each: Box) -> None:
-    """`result` is `each`, or it is another object: what `each` may be it may be, too."""
+    """`result` is `each`, or it is another object: what `each` may be it may be, too.
+
+    But for what comes from the same paths, and is another one on each: `a, b = b, a` in a branch.
+    """
     for one in (each, *each.same):
-        if one is not result and not any(one is other for other in result.same):
+        known = one is result or any(one is other for other in result.same)
+        if not known and not _are_apart(one, result):
             result.same.append(one)
             one.same.append(result)
+
+
+def _are_apart(one: Box, other: Box) -> bool:
+    """Whether two objects of the same paths are two objects, whichever is taken."""
+    if one.joined is None or other.joined is None or one.joined[0] is not other.joined[0]:
+        return False
+    pairs = zip(one.joined[1], other.joined[1], strict=True)
+    return not any(a is b or any(a is each for each in getattr(b, "same", ())) for a, b in pairs)
 
 
 def stale_with(box: Box) -> list[Box]:

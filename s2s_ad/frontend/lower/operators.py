@@ -46,6 +46,7 @@ from s2s_ad.frontend.lower.containers import (
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import symbols
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.objects import (
     NOTHING,
     call_method,
@@ -574,7 +575,9 @@ def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) ->
     same = _is_same_object(lowering, left, right)
     if same is not None:
         return same
-    raise lowering.refuse(node, "'is' between values that are not known", "compare with None")
+    error = lowering.refuse(node, "'is' between values that are not known", "compare with None")
+    both = isinstance(left, Box) and isinstance(right, Box)
+    raise items_needed(left, error) if both else error  # passes written out tell them apart
 
 
 def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:

@@ -150,12 +150,13 @@ class Box(Tree):
         kin: the arrays and lists that may be among the items of a list of a length not known.
         holders: the lists of lengths not known that hold it as a value.
         same: the objects that it may be: where it comes from several paths, or is read of a list.
+        joined: of which paths it is, and what it is on each; None where it is of one.
         parts: the containers that may be one of the items of a list of a length not known.
         born, refusal, source, views: as those of a Reference.
     """
 
-    __slots__ = ("__weakref__", "born", "content", "distinct", "factory", "holders", "kin")
-    __slots__ += ("memory", "parts", "refusal", "same", "source", "type", "view", "views")
+    __slots__ = ("__weakref__", "born", "content", "distinct", "factory", "holders", "joined")
+    __slots__ += ("kin", "memory", "parts", "refusal", "same", "source", "type", "view", "views")
     __setattr__ = object.__setattr__
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -166,6 +167,7 @@ class Box(Tree):
         self.holders: list[Box] = []
         self.parts: list[Box] = []
         self.same: list[Box] = []
+        self.joined: tuple[Any, Any] | None = None
         self.factory: Any = None
         _begin(self, memory)
         if not self.distinct:
