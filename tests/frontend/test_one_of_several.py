@@ -203,6 +203,14 @@ def exchanged_on_a_path(x):
     return np.sum(a) - np.sum(b)
 
 
+def exchanged_in_each_pass(x):
+    a, b = [], []
+    for each in x:
+        a.append(each)
+        a, b = b, a
+    return np.sum(a) - 2 * np.sum(b)
+
+
 def each_but_itself(x):
     pool = servers(x)
     for one in pool:
@@ -212,7 +220,7 @@ def each_but_itself(x):
     return total(pool)
 
 
-RIGHT = [exchanged_on_a_path, each_but_itself]
+RIGHT = [exchanged_on_a_path, exchanged_in_each_pass, each_but_itself]
 RIGHT += [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
 RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -167,10 +167,12 @@ class Leaf:
 class Alike:
     """The lengths that one pass of a loop changes alike: they were equal, and stay it.
 
-    A free length of which one array makes another one than the next does is divided.
+    A free length of which one array makes another one than the next does is divided. `held_by`
+    says what a container holds after the pass.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, held_by: Callable[[Any], Any]) -> None:
+        self.held_by = held_by
         self._after: dict[Any, Any] = {}
         self._made: dict[tuple, values.Dim] = {}
 

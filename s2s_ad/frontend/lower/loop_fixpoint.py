@@ -280,7 +280,7 @@ class Rolling:
 
     def learns(self, path: Path) -> bool:
         """Make the templates more general, as far as the pass asks for it."""
-        learned, alike = self.fill_holes(path), Alike()
+        learned, alike = self.fill_holes(path), Alike(path.held_by)
         for key, (each, _) in path.changed.items():
             if key not in self.objects and each.born <= self.clock:
                 self.carry_object(each)

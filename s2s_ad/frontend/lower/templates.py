@@ -104,7 +104,7 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         return template.joined(builder.fact(end), alike)
     if not isinstance(template, Leaf | Tree) and is_same(template, end):
         return template
-    content = content_template(builder, template, hint), contents(end)
+    content = content_template(builder, template, hint), alike.held_by(end)
     found = _content(lowering, *content, hint, alike)
     if found is None:
         first = "a number or an array" if isinstance(template, Leaf) else describe(template)
