@@ -11,32 +11,25 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import ndimage
 
-from s2s_ad import runtime
-from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.rules import support
+from s2s_ad.rules import (
+    scipy_morphology,  # noqa: F401  (registers its rows)
+    support,
+)
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.scipy_filters import Fixed, Weighted
+from s2s_ad.rules.scipy_windows import (
+    EDGES,
+    WINDOW,
+    axes_of,
+    checked_rank,
+    like,
+    padded,
+    windows_of,
+)
 from s2s_ad.rules.shape_checks import check_rank
-
-EDGES = "output=None, mode='reflect', cval=0.0, origin=0"
-
-
-def _padded(x: Symbol, widths: list, mode: Any, cval: Any) -> Any:
-    mode = runtime.padding_mode(static(mode, "mode"))
-    if not widths:
-        return x
-    if mode is None:
-        return np.pad(x, widths, constant_values=cval)
-    return np.pad(x, widths, mode)
-
-
-def _checked(x: Symbol, origin: Any) -> int:
-    if static(origin, "origin") != 0:
-        raise UnsupportedError("S2S203", "a filter with origin=", origin=x.builder.origin)
-    return support.known_rank(x, "a filter")
 
 
 def _correlate_along(x: Symbol, weights: Any, axis: int, mode: Any, cval: Any, shift: int) -> Any:
@@ -45,15 +38,7 @@ def _correlate_along(x: Symbol, weights: Any, axis: int, mode: Any, cval: Any, s
     before = (size - 1) // 2 if shift else size // 2
     widths = [(0, 0)] * x.ndim
     widths[axis] = (before, size - 1 - before)
-    return sliding_window_view(_padded(x, widths, mode, cval), size, axis) @ weights
-
-
-def _like(result: Any, x: Any) -> Any:
-    """SciPy's filters give the dtype of their input, in which they do not compute; by complex
-    weights a complex one."""
-    if values.is_complex(result.fact) and not values.is_complex(x.fact):
-        return result
-    return support.cast(x.builder, result, x)
+    return sliding_window_view(padded(x, widths, mode, cval), size, axis) @ weights
 
 
 def _weights1d(x: Any, weights: Any) -> Any:
@@ -67,46 +52,27 @@ def _along(x: Symbol, axis: Any) -> int:
 
 
 def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    _checked(input, origin)
+    checked_rank(input, origin)
     weights = _weights1d(input, weights)[::-1]
-    return _like(_correlate_along(input, weights, _along(input, axis), mode, cval, 1), input)
+    return like(_correlate_along(input, weights, _along(input, axis), mode, cval, 1), input)
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    _checked(input, origin)
+    checked_rank(input, origin)
     weights = support.conj(_weights1d(input, weights))  # as SciPy does
-    return _like(_correlate_along(input, weights, _along(input, axis), mode, cval, 0), input)
-
-
-def _windows(x: Symbol, sizes: list, mode: Any, cval: Any, shift: int = 0) -> Any:
-    """The windows around each element, their elements along the last axes.
-
-    A window of even length reaches further to the front; `shift` 1 is for a reversed one.
-    """
-    before = [(size - 1) // 2 if shift else size // 2 for size in sizes]
-    widths = [(b, size - 1 - b) for b, size in zip(before, sizes, strict=True)]
-    x = _padded(x, widths, mode, cval)
-    for axis, size in enumerate(sizes):
-        x = sliding_window_view(x, size, axis)
-    return x
-
-
-def _axes(rank: int, axes: Any) -> tuple[int, ...]:
-    """The axes that a filter works along."""
-    axes = static(axes, "axes of a filter")
-    return tuple(range(rank)) if axes is None else support.normal_axes(axes, rank)
+    return like(_correlate_along(input, weights, _along(input, axis), mode, cval, 0), input)
 
 
 def _correlate(
     input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any, shift: int = 0
 ) -> Any:
-    rank, weights = _checked(input, origin), support.as_operand(input.builder, weights)
-    along = _axes(rank, axes)
+    rank, weights = checked_rank(input, origin), support.as_operand(input.builder, weights)
+    along = axes_of(rank, axes)
     check_rank(weights, len(along), "filter weights array has incorrect shape.")
     weights = np.expand_dims(weights, tuple(set(range(rank)) - set(along)))
     weights = weights if shift else support.conj(weights)  # as SciPy does
     sizes = list(support.lengths(weights, range(rank)))
-    return _like(np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank), input)
+    return like(np.tensordot(windows_of(input, sizes, mode, cval, shift), weights, rank), input)
 
 
 def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
@@ -139,7 +105,7 @@ def _gaussian_filter(
 ) -> Any:
     rank = support.known_rank(input, "gaussian_filter")
     sigma, order, mode = static((sigma, order, mode), "sigma, order and mode")
-    for place, axis in enumerate(_axes(rank, axes)):
+    for place, axis in enumerate(axes_of(rank, axes)):
         given = [
             each[place] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
         ]
@@ -151,12 +117,12 @@ def _of_windows(statistic: Callable) -> Callable:
     """A filter that takes a statistic of the window around each element."""
 
     def meaning(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
-        rank, size = _checked(input, origin), static(size, "size")
-        along, sizes = _axes(rank, axes), [1] * rank
+        rank, size = checked_rank(input, origin), static(size, "size")
+        along, sizes = axes_of(rank, axes), [1] * rank
         given = size if isinstance(size, tuple | list) else [size] * len(along)
         for axis, each in zip(along, given, strict=True):
             sizes[axis] = each
-        return statistic(_windows(input, sizes, mode, cval), axis=tuple(range(rank, 2 * rank)))
+        return statistic(windows_of(input, sizes, mode, cval), axis=tuple(range(rank, 2 * rank)))
 
     return meaning
 
@@ -270,7 +236,7 @@ def _weighted(x: Any, weights: list, axis: int, mode: str, cval: Any) -> Any:
 def _laplace(input: Any, output: Any, mode: Any, cval: Any, axes: Any) -> Any:
     """The sum of the second differences along the axes."""
     support.refuse_given(input.builder, ndimage.laplace, output=output)
-    along = _axes(support.known_rank(input, "laplace"), axes)
+    along = axes_of(support.known_rank(input, "laplace"), axes)
     modes = _each(static(mode, "mode"), len(along))
     parts = (_weighted(input, [1, -2, 1], *each, cval) for each in zip(along, modes, strict=True))
     return functools.reduce(operator.add, parts) if along else np.copy(input)
@@ -284,7 +250,7 @@ def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
     ) -> Any:
         builder = input.builder
         support.refuse_given(builder, function, output=output)
-        along = _axes(support.known_rank(input, function.__name__), axes)
+        along = axes_of(support.known_rank(input, function.__name__), axes)
         options = {"mode": mode, "cval": cval, "truncate": truncate, "axes": along}
         if not along:  # SciPy gives the input back
             return np.copy(input)
@@ -299,7 +265,6 @@ def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
     return meaning
 
 
-WINDOW = f"input, size=None, footprint=None, {EDGES}, *, axes=None"
 GAUSSIAN = "order=0, output=None, mode='reflect', cval=0.0, truncate=4.0"
 register(Weighted(ndimage.convolve, f"input, weights, {EDGES}, *, axes=None", _convolve, True))
 register(Weighted(ndimage.convolve1d, f"input, weights, axis=-1, {EDGES}", _convolve1d, True))
@@ -329,12 +294,7 @@ register(
         _uniform_steps,
     )
 )
-for _filter, _statistic in (
-    (ndimage.maximum_filter, np.max),
-    (ndimage.median_filter, _median),
-    (ndimage.minimum_filter, np.min),
-):
-    composite(_filter, WINDOW, _of_size(_filter, _of_windows(_statistic)))
+composite(ndimage.median_filter, WINDOW, _of_size(ndimage.median_filter, _of_windows(_median)))
 for _filter, _statistic in (
     (ndimage.maximum_filter1d, np.max),
     (ndimage.minimum_filter1d, np.min),

@@ -94,6 +94,32 @@ IMAGES += [
     case("scipy.ndimage.rank_filter(x, 1, (2, 3))", x=distinct(4, 3), **LIKE),
     case("scipy.ndimage.percentile_filter(x, 70, size=3)", x=distinct(4, 3), **LIKE),
     case("scipy.ndimage.percentile_filter(x, -20, 4)", x=distinct(7), **LIKE),
+    case(
+        "scipy.ndimage.maximum_filter(x, footprint=k > 0)", x=distinct(4, 3), k=real(2, 3), **LIKE
+    ),
+    case("scipy.ndimage.minimum_filter(x, footprint=[[0, 1], [1, 1]])", x=distinct(4, 3), **LIKE),
+    case(
+        "scipy.ndimage.grey_erosion(x, structure=0.1 * k)", x=distinct(4, 5), k=real(2, 3), **LIKE
+    ),
+    case(
+        "scipy.ndimage.grey_dilation(x, structure=0.1 * k)", x=distinct(4, 5), k=real(2, 3), **LIKE
+    ),
+    case("scipy.ndimage.grey_dilation(x, 2, axes=1)", x=distinct(3, 4), **LIKE),
+    case(
+        "scipy.ndimage.grey_dilation(x, footprint=[[0, 1, 1]], mode='wrap')",
+        x=distinct(3, 4),
+        **LIKE,
+    ),
+    case("scipy.ndimage.grey_opening(x, (2, 3))", x=distinct(4, 5), **LIKE),
+    case("scipy.ndimage.grey_closing(x, 3, mode='nearest')", x=distinct(7), **LIKE),
+    case("scipy.ndimage.black_tophat(x, 3)", x=distinct(4, 5), **LIKE),
+    case("scipy.ndimage.morphological_gradient(x, 3)", x=distinct(4, 5), **LIKE),
+    case("scipy.ndimage.morphological_laplace(x, 2)", x=distinct(4, 5), **LIKE),
+    case(
+        "scipy.ndimage.white_tophat(x, footprint=scipy.ndimage.generate_binary_structure(2, 1))",
+        x=distinct(4, 5),
+        **LIKE,
+    ),
     case("scipy.ndimage.median_filter(x, 3, axes=(0,))", x=distinct(4, 2), **LIKE),
     case("scipy.ndimage.correlate(x, k, axes=(1,))", x=real(2, 5), k=real(3), **LIKE),
     case("scipy.ndimage.convolve(x, k, axes=(2, 0))", x=real(2, 2, 3), k=real(2, 3), **LIKE),
