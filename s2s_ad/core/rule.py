@@ -192,6 +192,8 @@ class Rule:
     elementwise = False
     #: an array given as `out=` holds the result afterwards
     fills_out = True
+    #: what that parameter is called
+    out = "out"
     #: value and derivatives are finite wherever the operands are, and nothing is raised
     total = False
     #: of numbers it costs little and raises nothing: a condition may compute it without being asked

@@ -130,6 +130,7 @@ class Filter(Rule):
     """
 
     allocates = True
+    out = "output"
 
     def __init__(self, function: Callable, text: str, composed: Callable):
         super().__init__(function, function.__name__)

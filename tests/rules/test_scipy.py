@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.ndimage
 
+from api.oracles import gradient
 from rules.properties import (
     case,
     check_all,
@@ -14,8 +16,8 @@ from rules.properties import (
     some_slow,
     unit,
 )
-from s2s_ad import grad
-from s2s_ad.diagnostics import S2SError
+from s2s_ad import grad, jit
+from s2s_ad.diagnostics import S2SError, UnsupportedError
 
 LIKE = {"general": False}
 MODES = ("constant", "mirror", "nearest", "reflect", "wrap")
@@ -253,3 +255,32 @@ def test_what_is_refused(call, said):
     f = module(f"def f(x):\n    return np.sum({call})\n").f
     with pytest.raises(S2SError, match=said):
         grad(f)(np.ones((3, 3)))
+
+
+def into_another(x):
+    y = np.empty_like(x)
+    scipy.ndimage.gaussian_filter(x, 0.8, output=y)
+    y[0] *= 2.0
+    return np.sum(y**2)
+
+
+def into_itself(x):
+    x = 1.0 * x
+    scipy.ndimage.grey_erosion(x, size=2, output=x)
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize("f", [into_another, into_itself])
+def test_output_holds_the_result(f):
+    x = np.random.default_rng(2).normal(size=(4, 5))
+    np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-13)
+    np.testing.assert_allclose(grad(f)(x), gradient(f, x), rtol=1e-6, atol=1e-8)
+
+
+def test_output_of_another_dtype_is_refused():
+    def f(x):
+        y = np.zeros(x.shape, np.float32)
+        return scipy.ndimage.maximum_filter(x, size=2, output=y)
+
+    with pytest.raises(UnsupportedError, match="an array of another dtype as output="):
+        jit(f)(np.ones(3))

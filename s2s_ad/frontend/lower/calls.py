@@ -298,6 +298,15 @@ def _found(finders: list[Callable[[Any], Callable | None]], value: Any) -> Calla
     return next(filter(None, (find(value) for find in finders)), None)
 
 
+def _with_out(function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with the array that is to hold the result as `out`, whatever it is called."""
+    rule = rule_for(unwrap(function)) if kwargs else None
+    if rule is None or rule.out == "out" or not isinstance(kwargs.get(rule.out), Symbol):
+        return kwargs
+    rest = {key: value for key, value in kwargs.items() if key != rule.out}
+    return rest | {"out": kwargs[rule.out]}
+
+
 def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """An operation; containers reach the rule as Python's own."""
     if isinstance(function, np.ufunc) and len(args) > function.nin:
@@ -305,6 +314,7 @@ def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
         kwargs = kwargs | {"out": outs[0] if function.nout == 1 else sequence(tuple, outs)}
         args = args[: function.nin]
     check_keywords(function, kwargs)
+    kwargs = _with_out(function, kwargs)
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}

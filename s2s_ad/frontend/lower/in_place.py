@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply, check_keywords
@@ -315,10 +316,23 @@ def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         result = apply(lowering, function, args, rest)
     results = result.items if isinstance(result, Tree) else result
     results = results if isinstance(results, tuple | list) else (results,)
+    if rule is not None and rule.out != "out":
+        _refuse_casts(rule, targets, results)
     casting = unwrap(rest.get("casting", "same_kind"))
     pairs = zip(targets, results, strict=True)
     stored = [_into(lowering, target, each, casting) for target, each in pairs]
     return stored[0] if len(stored) == 1 else sequence(tuple, stored)
+
+
+def _refuse_casts(rule: Rule, targets: Sequence[Any], results: Sequence[Any]) -> None:
+    """NumPy's rules of casting are not those of SciPy's filters."""
+    for target, result in zip(targets, results, strict=True):
+        if target is not None and target.dtype != getattr(result, "dtype", None):
+            raise UnsupportedError(
+                "S2S203",
+                f"{describe(rule.function)} with an array of another dtype as {rule.out}=",
+                help="store the result: output[:] = ...",
+            )
 
 
 def _operand(value: Any) -> Any:
