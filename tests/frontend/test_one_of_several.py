@@ -220,7 +220,68 @@ def each_but_itself(x):
     return total(pool)
 
 
+def changed_or_added_to(x):
+    pool = servers(x)
+    if x[1] < x[2]:
+        pool[1].busy = x[0]
+    else:
+        pool.append(Server(x[1]))
+    return total(pool)
+
+
+def changed_in_depth_or_added_to(x):
+    pool = [Server([Server(each), Server(1.0)]) for each in x]
+    if x[0] < x[2]:
+        pool[0].busy[1].busy = x[0] * x[1]
+    else:
+        pool.append(Server([Server(x[1]), Server(x[2])]))
+    return sum((i + 1) * total(each.busy) for i, each in enumerate(pool))
+
+
+def item_that_is_changed_or_added_again(x):
+    pool = servers(x)
+    one = pool[len(x) - 2]
+    if x[1] < x[2]:
+        for each in x:
+            one.busy = one.busy * each
+    else:
+        pool.append(one)
+    return one.busy + total(pool)
+
+
+def item_that_is_another_since(x):
+    rows = [[each, 0.0] for each in x]
+    row, other = rows[0], rows[int(x[0] * 2)]
+    if x[0] < x[2]:
+        row[0] = x[1] * 3
+        row, other = other, row
+    return row[0] + other[0] * 2 + weighed(rows)
+
+
+def list_of_lists_that_grow_on_paths(x):
+    rows = [[x[0], 1.0], [x[1], 2.0]]
+    if x[0] < x[2]:
+        rows[0].append(x[2])
+        rows[1][0] = x[0] * 5
+    else:
+        rows.append([x[2]])
+    return sum((i + 1) * sum(row) for i, row in enumerate(rows))
+
+
+def array_changed_or_added(x):
+    pool = [np.array([each, 1.0]) for each in x]
+    one = pool[1]
+    if x[0] < x[2]:
+        one *= x[2]
+    else:
+        pool.append(one * 2)
+    return sum((i + 1) * np.sum(each) for i, each in enumerate(pool)) + one[0]
+
+
 RIGHT = [exchanged_on_a_path, exchanged_in_each_pass, each_but_itself]
+RIGHT += [list_of_lists_that_grow_on_paths, array_changed_or_added]
+RIGHT += [changed_or_added_to, changed_in_depth_or_added_to]
+RIGHT += [item_that_is_changed_or_added_again, item_that_is_another_since]
 RIGHT += [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
 RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 REFUSED = [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]

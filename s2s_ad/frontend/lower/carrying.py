@@ -96,9 +96,8 @@ class Carrying:
         return memory.joined_box(after, [before, end], list, [before, held])
 
     def _as_list(self, held: Tree) -> Symbol:
-        now = Tree(held.kind, held.keys, tuple(map(self.path.now, held.items)))
         with at_the_end(self.lowering, self.path):
-            return list_of(self.lowering, now)
+            return list_of(self.lowering, self.path.whole(held))
 
     def _unchanged(self, place: tuple, before: Any, end: Symbol) -> Any:
         """A value that no pass changes; it may be another array with the same elements."""

@@ -197,7 +197,8 @@ class Memory(Kinship):
     def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
         """By identity what the objects that existed then and were changed since hold, and views."""
         since = (change.each for change in self.journal[mark.changes :])
-        return {id(each): (each, self.content(each)) for each in since if each.born <= mark.clock}
+        own = (each for each in since if each.born <= mark.clock and not self._is_dead(each))
+        return {id(each): (each, self.content(each)) for each in own}
 
     def first_changes(self, mark: Mark) -> dict[int, tuple[Any, int]]:
         """By identity what objects that existed then held after the first change since, and when:

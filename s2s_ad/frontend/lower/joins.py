@@ -248,35 +248,36 @@ class Join:
             return self.tree(items, first, hint)
         if self.lowering.lacks_entries and bare and are_entries(present):
             return self.entries(items, present, hint)
+        pairs = zip(items, self.paths, strict=True)
+        ends = [x if x is UNDEFINED else path.whole(x) for x, path in pairs]
         if all(is_list(each) for each in present):
-            for each, path in zip(items, self.paths, strict=True):
-                held = path.held_by(each)
-                now = [path.now(item) for item in held.items] if isinstance(held, Tree) else []
-                if any(map(is_unreadable, now)):
-                    return next(each for each in now if is_unreadable(each))
+            poison = next((each for each in parts_of(ends) if is_unreadable(each)), None)
+            if poison is not None:
+                return poison
+        if all(is_list(each) for each in ends if each is not UNDEFINED):
             symbol = self.leaf([*map(self.as_list, items, self.paths)], hint)
             if bare:
                 return symbol
             pairs = zip(items, self.paths, strict=True)
             parts = [each if each is UNDEFINED else path.held_by(each) for each, path in pairs]
             return self.lowering.memory.joined_box(symbol, items, list, parts, self.paths)
-        contents = [path.held_by(x) for x, path in zip(items, self.paths, strict=True)]
-        if all(rows.is_list_of_any(each) for each in contents if each is not UNDEFINED):
-            return self.rows(items, contents, hint, bare)
+        if all(rows.is_list_of_any(each) for each in ends if each is not UNDEFINED):
+            return self.rows(items, ends, hint, bare)
         return None
 
-    def rows(self, items: Sequence[Any], contents: list, hint: Hint, bare: bool) -> Any:
+    def rows(self, items: Sequence[Any], ends: list, hint: Hint, bare: bool) -> Any:
         """A list of containers whose length is not known."""
         try:
-            known = [each for each in contents if each is not UNDEFINED]
+            known = [each for each in ends if each is not UNDEFINED]
             template = rows.general_rows(self.lowering.builder, known, hint)
         except Kinds as kinds:
             origin = self.lowering.builder.origin
             return Unjoined(self.lowering, str(kinds), origin, self.chooser)
-        parts = [rows.parts_of(template, each)[0] for each in contents]
+        parts = [rows.parts_of(template, each)[0] for each in ends]
         made = rows.rows(self._column(template.items[0], parts))
         if bare:
             return made
+        contents = [path.held_by(x) for x, path in zip(items, self.paths, strict=True)]
         return self.lowering.memory.joined_box(made, items, list, contents, self.paths)
 
     def _column(self, template: Any, parts: list) -> Any:
@@ -300,10 +301,9 @@ class Join:
 
     def as_list(self, value: Any, path: Path) -> Any:
         """A list as one value, whose length is not known."""
-        value = path.held_by(value)
-        if value is UNDEFINED or isinstance(value, Symbol):
-            return value
-        now = Tree(value.kind, value.keys, tuple(map(path.now, value.items)))
+        now = value if value is UNDEFINED else path.whole(value)
+        if now is UNDEFINED or isinstance(now, Symbol):
+            return now
         with at_the_end(self.lowering, path):
             return list_of(self.lowering, now)
 
@@ -450,8 +450,12 @@ def carry_holes(lowering: Lowering, name: str, items: list[Any], paths: Sequence
 
 
 def joined_contents(lowering: Lowering, join: Join) -> list[tuple[Any, Any]]:
-    """The objects that a path changed, and what they hold after the paths have met."""
-    changed = {key: each for path in join.paths for key, (each, _) in path.changed.items()}
+    """The objects that a path changed, and what they hold after the paths have met.
+
+    What was a view on one path, and is none since another, has to be told what it holds.
+    """
+    held = {key: each for path in join.paths for key, (each, _) in path.held.items()}
+    changed = {key: each for key, each in held.items() if each.view is None}
     result = []
     for each in changed.values():
         before = lowering.memory.content(each)

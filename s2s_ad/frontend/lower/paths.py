@@ -19,7 +19,7 @@ from s2s_ad.core.callee import captured_names
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.exits import STOPS, Exits, Raises
-from s2s_ad.frontend.lower.references import Box, Poison, Reference
+from s2s_ad.frontend.lower.references import Box, Poison, Reference, opened_by
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -62,11 +62,15 @@ class Path:
         """What a container holds at the end; other values as they are."""
         return self.content(value, value.content) if isinstance(value, Box) else value
 
+    def whole(self, value: Any) -> Any:
+        """A value as it is at the end, with the containers in it as Trees."""
+        return opened_by(lambda each: self.now(self.held_by(each)), value)
+
     def content(self, each: Any, before: Any) -> Any:
-        """What an object of before holds at the end."""
+        """What an object of before holds at the end: a view, too."""
         if self.stops:
             return UNDEFINED
-        return self.changed[id(each)][1] if id(each) in self.changed else before
+        return self.held[id(each)][1] if id(each) in self.held else before
 
 
 def explore(lowering: Lowering, run: Callable[[], Exits]) -> Path:

@@ -277,6 +277,15 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
     return leaf(value)
 
 
+def opened_by(holding: Callable[[Any], Any], value: Any) -> Any:
+    """The containers in a value as Trees, with what `holding` says that each part of it holds."""
+    held = holding(value)
+    if type(held) is not Tree:
+        return held
+    items = tuple(opened_by(holding, each) for each in held.items)
+    return Tree(held.kind, held.keys, items)
+
+
 def opened(value: Any) -> Any:
     """The containers in a value as Trees; lists whose length is not known are leaves."""
     return rebuilt(value, lambda leaf: leaf)

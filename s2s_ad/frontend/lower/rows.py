@@ -26,7 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
 )
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import EACH, Box, Rows, is_rows
+from s2s_ad.frontend.lower.references import EACH, Rows, is_rows
 from s2s_ad.frontend.lower.string_unions import Word, is_text, is_word, text_of, word
 
 
@@ -151,7 +151,7 @@ def _columns(builder: Builder, item: Any, hint: Hint, listed: bool) -> Any:
     """An item with the template of a list in place of each number and array."""
     if isinstance(item, Leaf):
         return item if listed else Leaf(values.List(item.fact), item.hint)
-    if is_optional(item) or (isinstance(item, Box) and item.is_dynamic):
+    if is_optional(item) or (not listed and _is_of_any_length(contents(item))):
         raise Kinds(f"a list of containers with {describe(item)} in them")
     item = contents(item)
     if is_leaf(item):
@@ -165,6 +165,12 @@ def _columns(builder: Builder, item: Any, hint: Hint, listed: bool) -> Any:
     pairs = zip(item.keys, item.items, strict=True)
     items = [_columns(builder, each, inner_hint(hint, key), listed) for key, each in pairs]
     return Tree(item.kind, item.keys, tuple(items))
+
+
+def _is_of_any_length(content: Any) -> bool:
+    """Whether it is what a list holds whose length is not known."""
+    is_list = isinstance(content, Symbol) and isinstance(content.fact, values.List)
+    return is_list or is_rows(content)
 
 
 def _merged(a: Any, b: Any) -> Any:

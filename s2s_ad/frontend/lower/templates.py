@@ -50,7 +50,7 @@ from s2s_ad.frontend.lower.picked import (
     table,
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
-from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows, held_by
+from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows, held_by, opened_by
 from s2s_ad.frontend.lower.string_unions import Word, is_text, text_of, word
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: A
         return word(Leaf(values.join(*facts), hint))
     if lowering.lacks_entries and are_entries((opened, content)):
         return _entries(lowering, opened, content, hint, alike)
+    content = opened_by(alike.held_by, content)
     lists = [list_fact(lowering.builder, each) for each in (opened, content)]
     if None not in lists:
         return Leaf(lists[0], hint).joined(lists[1])
@@ -270,7 +271,7 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
         rows_ = table((template, value), is_of_one_kind)
         return [*(flags[1] for flags, _ in rows_), *(objects[1] for _, objects in rows_)]
     if template.kind is Rows:
-        return rows.parts_of(template, value if value is UNDEFINED else held(value))
+        return rows.parts_of(template, value if value is UNDEFINED else opened_by(held, value))
     if value is UNDEFINED:
         return [UNDEFINED] * len(template.items)
     content = held(value)
