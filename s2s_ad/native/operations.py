@@ -31,6 +31,7 @@ from s2s_ad.native.scalars import cast, spelled
 from s2s_ad.native.spelling import (
     Expression,
     assign,
+    binary,
     call,
     compare,
     either,
@@ -146,13 +147,31 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
     dtypes = [each.dtype for each in operands]
     weak = [each.is_python for each in operands]
     spelled(function, [number(2.0)] * len(operands), dtypes, weak, dtype)  # raises here
+    bound = scalars.BOUNDED.get(function) if shape and dtypes == [np.dtype(float)] else None
+    if bound is not None:
+        operands = [_within(writer, operands[0], bound, operation.text)]
 
     def at(index: Index) -> Expression:
         texts = [broadcast_at(each, index) for each in operands]
+        if bound is not None:
+            return call(function.__name__, *texts)
         return spelled(function, texts, dtypes, weak, dtype)
 
     cost = sum(each.cost for each in operands) + (rule_for(function).cost or 1)
     return Node(dtype, shape, at, frozenset().union(*(e.reads for e in operands)), cost)
+
+
+def _within(writer: Writer, node: Node, bound: float, text: str) -> Node:
+    """An array no element of which is larger, in absolute value; nan is not."""
+    if node.cost > CHEAP:
+        node = writer.in_memory(node, f"{text}_part")
+    own = writer.fresh(f"{text}_is_large")
+    writer.emit(assign(own, number(0)))
+    with writer.loops(node.shape) as index:
+        is_large = compare(call("abs", node.at(index)), gast.Gt, number(bound))
+        writer.emit(assign(own, binary(name(own), gast.BitOr, call("int", is_large))))
+    writer.refuse(compare(name(own), gast.NotEq, number(0)))
+    return node
 
 
 def _ready(writer: Writer, node: Node, shape: tuple[Length, ...], text: str) -> Node:

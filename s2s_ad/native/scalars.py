@@ -71,6 +71,8 @@ OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
 
 #: functions of the math module of which Numba's are slow: `support` has them
 VECTORISED = {"exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "atan", "atan2"}
+#: those that `support` has for arrays of bounded numbers, and the bound
+BOUNDED: dict[Callable, float] = {np.sin: 1e5, np.cos: 1e5, np.tan: 1e5}
 #: those that a processor has an instruction for, or a few
 INSTRUCTIONS = {"sqrt", "fabs", "copysign", "isnan", "isinf", "isfinite", "degrees", "radians"}
 

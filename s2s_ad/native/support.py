@@ -421,6 +421,43 @@ def expm1(x):
     p = 0.16666666666666666 + x * (0.041666666666666664 + x * p)
     return x * (1.0 + x * (0.5 + x * p)) if abs(x) < 0.34 else exp(x) - 1.0
 ''',
+    "quarters": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
+def quarters(x):
+    """The quarter turns in an angle up to 1e5, and sine and cosine of what is left, |r| < 0.79."""
+    shifted = x * 0.6366197723675814 + 6755399441055744.0  # a whole number in the last bits
+    n = shifted - 6755399441055744.0
+    r = x - n * 1.5707963267341256 - n * 6.077100506303966e-11 - n * 2.0222662487959506e-21
+    z = r * r
+    p = -2.5050760253406863e-08 + z * 1.58969099521155e-10
+    p = -0.0001984126982985795 + z * (2.7557313707070068e-06 + z * p)
+    sine = r + r * z * (-0.16666666666666632 + z * (0.00833333333332249 + z * p))
+    p = 2.087572321298175e-09 + z * -1.1359647557788195e-11
+    p = 2.480158728947673e-05 + z * (-2.7557314351390663e-07 + z * p)
+    cosine = 1.0 - (0.5 * z - z * z * (0.0416666666666666 + z * (-0.001388888888887411 + z * p)))
+    return bits_of(shifted), sine, cosine
+''',
+    "sin": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
+def sin(x):
+    """The sine, of several numbers at once: of angles up to 1e5."""
+    n, sine, cosine = quarters(x)
+    y = cosine if n & 1 != 0 else sine
+    y = -y if n & 2 != 0 else y
+    return x if x == 0.0 else y
+''',
+    "cos": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
+def cos(x):
+    """The cosine, of several numbers at once: of angles up to 1e5."""
+    n, sine, cosine = quarters(x)
+    y = sine if n & 1 != 0 else cosine
+    return -y if (n + 1) & 2 != 0 else y
+''',
+    "tan": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
+def tan(x):
+    """The tangent, of several numbers at once: of angles up to 1e5."""
+    n, sine, cosine = quarters(x)
+    y = -cosine / sine if n & 1 != 0 else sine / cosine
+    return x if x == 0.0 else y
+''',
     "atan": '''@njit(error_model="numpy", forceinline=True, fastmath={"contract"})
 def atan(x):
     """The arc tangent, of several numbers at once."""
@@ -463,6 +500,10 @@ CALLED = {
     "log10": {"log", "bits_of", "of_bits"},
     "log1p": {"log", "bits_of", "of_bits"},
     "expm1": {"exp", "bits_of", "of_bits"},
+    "quarters": {"bits_of"},
+    "sin": {"quarters", "bits_of"},
+    "cos": {"quarters", "bits_of"},
+    "tan": {"quarters", "bits_of"},
     "atan": {"atan2", "bits_of"},
     "atan2": {"bits_of"},
 }

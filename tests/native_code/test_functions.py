@@ -10,7 +10,7 @@ import pytest
 from native_code.interpreted import INTRINSICS
 from native_code.test_native import loops_alone
 from s2s_ad import jit
-from s2s_ad.native.scalars import VECTORISED
+from s2s_ad.native.scalars import BOUNDED, VECTORISED
 from s2s_ad.native.support import SUPPORT
 
 pytest.importorskip("numba")
@@ -67,6 +67,31 @@ def test_function_is_that_of_numpy(name):
     np.testing.assert_allclose(found, exact, rtol=3e-15, atol=1e-320)
     is_zero = exact == 0
     np.testing.assert_array_equal(np.signbit(found)[is_zero], np.signbit(exact)[is_zero])
+
+
+TURNS = np.arange(-400, 400) * (np.pi / 2)
+ANGLES = np.concatenate([SPECIAL[:7], [np.nan, 5e-324, -1e-310], SMALL, LARGE, 1e-9 * SMALL, TURNS])
+ANGLES = np.concatenate([ANGLES, TURNS * (1 + 1e-9), 99.0 * TURNS, rng.uniform(-1e5, 1e5, 999)])
+
+
+@pytest.mark.parametrize("function", BOUNDED)
+@np.errstate(all="ignore")
+def test_function_of_bounded_angles_is_that_of_numpy(function):
+    """To a few units in the last place, near its zeros, too."""
+    found = loops_alone(jit(lambda x: function(x)), ANGLES)
+    exact = function(ANGLES.astype(np.longdouble)).astype(float)
+    np.testing.assert_allclose(found, exact, rtol=1e-15, atol=1e-320)
+    np.testing.assert_array_equal(np.signbit(found)[exact == 0], np.signbit(exact)[exact == 0])
+
+
+@pytest.mark.parametrize("angle", [1.1e5, -1e22, np.inf])
+@pytest.mark.parametrize("function", BOUNDED)
+@np.errstate(all="ignore")
+def test_function_of_large_angles_is_left_to_numpy(function, angle):
+    angles, native = np.array([0.5, angle]), jit(lambda x: function(x))
+    with pytest.raises((KeyError, NameError)):  # the code for NumPy, which is not there
+        loops_alone(native, angles)
+    np.testing.assert_array_equal(native(angles), function(angles))
 
 
 @pytest.mark.parametrize("base, name, most", [(2, "log2", 1023), (10, "log10", 22)])
