@@ -451,6 +451,7 @@ def bonds_of(length):
     return [(n % 5, (n + 2) % 5, n / 2) for n in range(length)]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("function", TUPLES)
 def test_lists_of_tuples(function):
     derived, texts = grad(function), set()

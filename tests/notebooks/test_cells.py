@@ -88,6 +88,7 @@ def test_all_in_one_cell(name, first, run):
     assert_gradient(run(first + IMPORTS + X + text), expected)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", CELLS)
 def test_imports_in_a_cell_before(name, run):
     text, expected = CELLS[name]
@@ -111,6 +112,7 @@ def test_postponed_annotations(first, run, session):
         session.compile.reset_compiler_flags()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "cell, expected",
     [

@@ -174,6 +174,7 @@ def through_helpers(u, k):
     return np.sum(doubled(u) * k)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "made, args",
     [

@@ -166,6 +166,7 @@ def central_differences(f, x, step=1e-6):
     return np.array([(f(x + move) - f(x - move)) / (2 * step) for move in moves])
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("length", [6, 2])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_in_all_modes(program, length):
