@@ -209,7 +209,7 @@ class Refold:
         again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
         if (again or self._is_subtracted(line)) and not any(sizes):
             return True  # shorter to write again than to name
-        if size == 2 and self._is_place(line, readers):
+        if size == 2 and self._is_index(line, readers):
             return True
         if name in self.read_by_effect or name in readers.nested:
             return False
@@ -252,7 +252,7 @@ class Refold:
         simple = rule.elementwise and rule.cost == 1 and len(numbers) >= len(args) - 1
         return simple and self.counts[name] <= MOST_AGAIN and name not in readers.nested
 
-    def _is_place(self, line: Line, readers: Readers) -> bool:
+    def _is_index(self, line: Line, readers: Readers) -> bool:
         """Whether it is a sum of whole numbers that is read to find an element, and to change it:
         x[2 * i + 1]."""
         fact, name = self.program.facts.get(line.name), line.name

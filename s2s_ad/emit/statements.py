@@ -21,7 +21,7 @@ from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import Node, mark, with_origin
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.stores import Store
-from s2s_ad.emit.sugar import items_of, part_of, place_of, shortened, sweetened, turned_round
+from s2s_ad.emit.sugar import items_of, part_of, shortened, step_and_start, sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
 #: what the head of a loop may call
@@ -258,7 +258,7 @@ class Statements:
             if not isinstance(row, gast.Subscript):
                 continue
             item, *rest = items_of(row.slice)
-            place = place_of(item, line.name)
+            place = step_and_start(item, line.name)
             if place is None or made.intersection(form.reads(row.value)):
                 continue
             shape = values.shape_of(self.surface.fact(each.statement.operands[0]))

@@ -189,7 +189,7 @@ def _takes_row(statement: gast.stmt, source: gast.AST, index: str) -> bool:
     if not isinstance(source, gast.Subscript) or not _alike(value.value, source.value):
         return False
     (item, *rest), (part, *others) = items_of(value.slice), items_of(source.slice)
-    place = place_of(item, index)
+    place = step_and_start(item, index)
     if place is None or not isinstance(part, gast.Slice) or len(rest) != len(others):
         return False
     return all(map(_alike, (*place, *rest), (part.step, part.lower, *others)))
@@ -200,7 +200,7 @@ def items_of(index: Any) -> list[Any]:
     return index.elts if isinstance(index, gast.Tuple) else [index]
 
 
-def place_of(node: Any, index: str) -> tuple[gast.AST | None, gast.AST | None] | None:
+def step_and_start(node: Any, index: str) -> tuple[gast.AST | None, gast.AST | None] | None:
     """(2, 1) of `2 * i + 1`, (None, None) of `i`: the step and start of the slices of which it is
     the item i."""
     if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add):

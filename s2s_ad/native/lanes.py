@@ -6,7 +6,6 @@ What differs from sample to sample is masked: see `masked_program`.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +14,10 @@ from s2s_ad.core.callee import compound_of, reached
 from s2s_ad.core.program import Program
 from s2s_ad.emit.provenance import NO_ROW
 from s2s_ad.emit.text import Text
-from s2s_ad.native.batches import FIRST, ROWS, parameter_names
-from s2s_ad.native.module import DECORATOR, Module, Native, functions_of, with_native
+from s2s_ad.native.batches import FIRST, ROWS, Functions, indented, parameter_names
+from s2s_ad.native.module import Module, Native, functions_of, with_native
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.rooms import Rooms
-from s2s_ad.native.scalars import INSTRUCTIONS
 from s2s_ad.native.state import captured_by, is_passed
 
 STRIP = 64  # samples: enough to pay for the arrays of a strip, which stay in the cache
@@ -74,106 +72,79 @@ def native_lanes(batch: Program, name: str, axes: Sequence[Any]) -> Native:
     own = f"{name}_strip"
     functions = Module(functions_of(batch), [own, name, name + FIRST, name + ROWS])
     module, rows = functions.text(batch.with_(name=own), [name], many_calls=True)
-    _check_at_once(module)
-    strips = Strips(name, own, [*names.values()], mapped, dtypes, functions.rooms)
-    loops = f"\n\n{strips.text()}"
+    if functions.one_by_one:
+        raise NotNative(f"{min(functions.one_by_one)}, which is computed one by one")
+    around = Functions(name, [*names.values()], [*mapped], len(outputs))
+    loops = f"\n\n{Strips(around, own, mapped, dtypes, functions.rooms).text()}"
     return module + loops, (*rows, *[NO_ROW] * loops.count("\n"))
-
-
-def _check_at_once(module: str) -> None:
-    """That a processor computes each function of several numbers at once."""
-    for node in ast.walk(ast.parse(module)):
-        of_math = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "math"
-        if of_math and node.attr not in INSTRUCTIONS:
-            raise NotNative(f"math.{node.attr}, which is computed one by one")
-        is_power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
-        if is_power and type(getattr(node.right, "value", None)) is not int:
-            raise NotNative("a power, which is computed one by one")
 
 
 OWN = ("n", "start", "stop", "first", "width", "row", "lane")  # variables of the loops
 
 
 class Strips:
-    """The functions that allocate, that compute some rows, strip by strip, and that do both.
+    """The loop over strips.
 
     Args:
-        name, own: what the function is called, and the one of a strip.
-        names: the parameters.
-        mapped: the rank of those with a batch axis.
+        functions: those that it stands in.
+        own: what the function of a strip is called.
+        mapped: the rank of the parameters with a batch axis.
         dtypes: those of the results.
         rooms: arrays that the function of a strip works in.
     """
 
     def __init__(
-        self,
-        name: str,
-        own: str,
-        names: list[str],
-        mapped: dict[str, int],
-        dtypes: list,
-        rooms: Rooms,
+        self, functions: Functions, own: str, mapped: dict[str, int], dtypes: list, rooms: Rooms
     ):
-        self.name, self.own, self.names, self.mapped, self.dtypes = name, own, names, mapped, dtypes
-        one = "y"
-        while any(each.startswith(one) for each in names):
-            one += "_"
-        self.results = [f"{one}{k}" for k in range(len(dtypes))]
-        self.arrays = [f"{each}_rows" for each in self.results]
+        self.functions, self.own, self.mapped, self.dtypes = functions, own, mapped, dtypes
         self.turned = {each: f"{each}_strip" for each, rank in mapped.items() if rank > 1}
-        taken = {*names, *self.results, *self.arrays, *self.turned.values(), *OWN}
-        firsts = [f"{each}[:width]" if each in mapped else each for each in names]
+        firsts = [f"{each}[:width]" if each in mapped else each for each in functions.names]
+        taken = functions.taken((*OWN, *self.turned.values()))
         self.work, made = rooms.written(firsts, taken)
         self.stored = self._stored(rooms.results)
         for room, array in self.stored.items():
-            self.work[room], made[room] = f"{array}[first : first + width]", ""
-        lines = [line for each in made if each for line in each.split("\n")]
-        self.room = "".join(f"    {line}\n" for line in lines)
+            self.work[room] = f"{array}[first : first + width]"
+        self.room = indented(each for room, each in enumerate(made) if room not in self.stored)
 
     def _stored(self, results: Sequence[int | None]) -> dict[int, str]:
         """The rooms that are results, each with the array that the strip is stored in at once."""
         found: dict[int, str] = {}
-        for room, array in zip(results, self.arrays, strict=True):
+        for room, array in zip(results, self.functions.arrays, strict=True):
             if room is not None:
                 found.setdefault(room, array)
         return found
 
     def text(self) -> str:
-        head, tail = ", ".join(self.names), ", ".join(self.arrays)
-        first, *others = self.mapped
-        checks = "".join(f"    if len({each}) != n:\n        raise ValueError\n" for each in others)
-        pairs = zip(self.arrays, self.dtypes, strict=True)
-        made = "".join(f"    {a} = np.empty(n, np.{dtype.name})\n" for a, dtype in pairs)
-        copied = [
-            (array, y)
-            for array, y in zip(self.arrays, self.results, strict=True)
-            if array not in self.stored.values()
-        ]
-        stores = "".join(f"            {a}[first + lane] = {y}[lane]\n" for a, y in copied)
-        stores = f"        for lane in range(width):\n{stores}" if stores else ""
-        results = f"{', '.join(self.results)} = " if stores else ""
-        given = ", ".join([*map(self._strip_of, self.names), *self.work])
-        return (
-            f"{DECORATOR}def {self.name}{FIRST}({head}):\n"
-            f'    """Arrays for the results of all samples."""\n'
-            f"    n = len({first})\n{checks}"
-            f"    if n == 0:\n        raise ValueError\n{made}"
-            f"    return {tail}\n\n\n"
-            f"{DECORATOR}def {self.name}{ROWS}({head}, {tail}, start, stop):\n"
-            f'    """The results of some of the samples, by strips; the last two may overlap."""\n'
+        functions = self.functions
+        pairs = zip(functions.arrays, self.dtypes, strict=True)
+        allocated = "".join(f"    {a} = np.empty(n, np.{dtype.name})\n" for a, dtype in pairs)
+        given = ", ".join([*map(self._strip_of, functions.names), *self.work])
+        stores = self._stores()
+        results = f"{', '.join(functions.results)} = " if stores else ""
+        return functions.text(
+            [
+                "Arrays for the results of all samples.",
+                "The results of some of the samples, by strips; the last two may overlap.",
+            ],
+            allocated,
             f"    width = max(min({STRIP}, stop - start), 1)\n"
             f"{self.room}{self._buffers()}"
             f"    for row in range(start, stop, width):\n"
             f"        first = min(row, stop - width)\n"
             f"{''.join(map(self._copies, self.turned))}"
             f"        {results}{self.own}({given})\n"
-            f"{stores}\n\n"
-            f"{DECORATOR}def {self.name}({head}):\n"
-            f'    """The results of all samples."""\n'
-            f"    {tail} = {self.name}{FIRST}({head})\n"
-            f"    {self.name}{ROWS}({head}, {tail}, 0, len({self.arrays[0]}))\n"
-            f"    return {tail}\n"
+            f"{stores}",
+            start=0,
         )
+
+    def _stores(self) -> str:
+        """The loop that stores the results which are not in the arrays yet."""
+        copied = [
+            f"            {array}[first + lane] = {y}[lane]\n"
+            for array, y in zip(self.functions.arrays, self.functions.results, strict=True)
+            if array not in self.stored.values()
+        ]
+        return "".join(["        for lane in range(width):\n", *copied] if copied else [])
 
     def _strip_of(self, name: str) -> str:
         """What the function of a strip is given for a parameter."""

@@ -124,6 +124,7 @@ class Module:
         self.written: set[Callee] = set()
         self.texts: list[str] = []
         self.rooms = Rooms()
+        self.one_by_one: set[str] = set()  # functions of which no several numbers are computed
         self.rows: list[Row] = []
 
     def text(
@@ -161,6 +162,7 @@ class Module:
         is_recursive = key is not None and key.is_recursive
         writer = Function(ready, text, self._name_of, self._alone, taken, is_recursive)
         definition = writer.write()
+        self.one_by_one |= writer.writer.one_by_one
         if many_calls:
             self.rooms = rooms_of(definition)
         comment(ready.program, definition.body)

@@ -146,10 +146,12 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
         operands = [_ready(writer, each, shape, operation.text) for each in operands]
     dtypes = [each.dtype for each in operands]
     weak = [each.is_python for each in operands]
-    spelled(function, [number(2.0)] * len(operands), dtypes, weak, dtype)  # raises here
+    made = spelled(function, list(map(_example, operands)), dtypes, weak, dtype)  # raises here
     bound = scalars.BOUNDED.get(function) if shape and dtypes == [np.dtype(float)] else None
     if bound is not None:
         operands = [_within(writer, operands[0], bound, operation.text)]
+    elif shape and not scalars.is_at_once(made):
+        writer.one_by_one.add(scalars._called(function))
 
     def at(index: Index) -> Expression:
         texts = [broadcast_at(each, index) for each in operands]
@@ -159,6 +161,12 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
 
     cost = sum(each.cost for each in operands) + (rule_for(function).cost or 1)
     return Node(dtype, shape, at, frozenset().union(*(e.reads for e in operands)), cost)
+
+
+def _example(node: Node) -> Expression:
+    """A number in the place of an element; where all are known to be one, that."""
+    known = node.constant is not None
+    return constant_of(node.constant, node.dtype, ()).at(()) if known else number(2.0)
 
 
 def _within(writer: Writer, node: Node, bound: float, text: str) -> Node:

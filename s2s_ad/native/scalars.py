@@ -75,6 +75,7 @@ VECTORISED = {"exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "atan", "
 BOUNDED: dict[Callable, float] = {np.sin: 1e5, np.cos: 1e5, np.tan: 1e5}
 #: those that a processor has an instruction for, or a few
 INSTRUCTIONS = {"sqrt", "fabs", "copysign", "isnan", "isinf", "isfinite", "degrees", "radians"}
+INSTRUCTIONS |= {"sign", "floor", "ceil", "trunc", "rint"}
 
 WHOLE = "iu"  # kinds of dtypes
 WIDEST = {*map(np.dtype, (int, np.uint64, float, complex))}  # what arithmetic of Numba's gives
@@ -272,6 +273,19 @@ OF_COMPLEX: dict[Callable, Callable[..., Expression]] = {
 #: what has another meaning for complex numbers, or none
 OF_REAL = {np.fabs, np.clip, np.maximum, np.minimum, builtins.min, builtins.max, np.floor}
 OF_REAL |= {runtime.where_larger, runtime.where_smaller}
+
+
+def is_at_once(made: Expression) -> bool:
+    """Whether a processor computes what `spelled` gives of several numbers at once."""
+    return all(map(_is_instruction, gast.walk(made)))
+
+
+def _is_instruction(node: gast.AST) -> bool:
+    """Whether it is no call into a library: a function of math's or NumPy's, a general power."""
+    if isinstance(node, gast.Call):
+        return getattr(node.func, "attr", "") in {"", *INSTRUCTIONS}
+    is_power = isinstance(node, gast.BinOp) and isinstance(node.op, gast.Pow)
+    return not is_power or type(value_of(node.right)) is int
 
 
 def _function(function: Callable, operands: list[Expression], inner: np.dtype) -> Expression:

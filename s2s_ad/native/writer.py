@@ -68,6 +68,7 @@ class Writer:
         self.meanings: dict[str, Expression] = {}  # of numbers that have a name and stay
         self.spaces: list[list[tuple[Size, Expression]]] = [[]]  # of loops, for each block
         self.place: tuple[Any, str] = (None, "")  # where the statement comes from
+        self.one_by_one: set[str] = set()  # functions of elements that no loop computes at once
 
     # ---- names and statements
 

@@ -39,7 +39,7 @@ class Composite(Rule):
         self.text, self.meaning, self.of_complex = text, meaning, of_complex
         self.allocates, self.gives_array = allocates, gives_array
         self.in_c_order, self.written_back = in_c_order, written_back
-        self.out = "output" if "output=" in text else "out"
+        self.out = "output" if "output" in support.signature(text).parameters else "out"
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)

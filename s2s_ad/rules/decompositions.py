@@ -135,16 +135,25 @@ def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: Callable) ->
     return np.concatenate([first, vectors.builder.call(fill, (rest,), {})], axis=axis)
 
 
-class Undetermined(Rule):
-    """undetermined(vectors): the tangents of vectors that are any basis of a space."""
+class OfVectors(Rule):
+    """A function of an array that gives one like it, sample by sample."""
 
-    of_complex = undetermined = flat = quiet = True
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+
+class Undetermined(OfVectors):
+    """undetermined(vectors): the tangents of vectors that are any basis of a space."""
+
+    undetermined = flat = quiet = True
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         return [None]
@@ -152,29 +161,17 @@ class Undetermined(Rule):
     def forward(self, operation: Operation, tangents: list) -> Any:
         return None
 
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        return batch.builder.emit(self, operation.operands, {})
 
-
-class DeterminedTangent(Rule):
+class DeterminedTangent(OfVectors):
     """determined_tangent(tangent): the tangent itself; an error where it is not determined."""
 
-    of_complex = view = checks = True
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        return builder.emit(self, list(args), {})
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0]
+    view = checks = True
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         return [y_bar]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         return tangents[0]
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        return batch.builder.emit(self, operation.operands, {})
 
 
 # ---- Hermitian eigenvalues -----------------------------------------------------------------------

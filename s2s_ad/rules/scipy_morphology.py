@@ -16,7 +16,16 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.creation import Creation
-from s2s_ad.rules.scipy_windows import EDGES, WINDOW, axes_of, checked_rank, like, windows_of
+from s2s_ad.rules.scipy_windows import (
+    EDGES,
+    WINDOW,
+    axes_of,
+    box_of,
+    checked_rank,
+    like,
+    windows_of,
+    with_all_axes,
+)
 from s2s_ad.rules.shape_checks import check_rank
 
 SHAPES = f"input, size=None, footprint=None, structure=None, {EDGES}, *, axes=None"
@@ -51,10 +60,16 @@ def _extreme(
     statistic = np.max if largest else np.min
     shaped = structure if footprint is None else footprint
     if shaped is None:
-        windows = windows_of(input, _sizes(function, input, size, along), mode, cval, reflected)
+        size = static(size, "size")
+        if size is None:
+            raise UnsupportedError(
+                "S2S203", f"{function.__name__} without a size", origin=builder.origin
+            )
+        windows = windows_of(input, box_of(size, along, rank), mode, cval, reflected)
         return statistic(windows, axis=last)
-    given = [_of_all_axes(builder, each, rank, along, reflected) for each in (footprint, structure)]
-    footprint, structure = given
+    footprint, structure = (
+        _turned(builder, each, rank, along, reflected) for each in (footprint, structure)
+    )
     lengths = support.lengths(structure if footprint is None else footprint, range(rank))
     windows = windows_of(input, [*lengths], mode, cval, reflected)
     if structure is not None:
@@ -65,31 +80,15 @@ def _extreme(
     return like(statistic(windows[(..., counts)], axis=-1), input)
 
 
-def _sizes(function: Callable, input: Any, size: Any, along: tuple[int, ...]) -> list:
-    """The lengths of a window that is a box, along all axes."""
-    size = static(size, "size")
-    if size is None:
-        raise UnsupportedError(
-            "S2S203", f"{function.__name__} without a size", origin=input.builder.origin
-        )
-    sizes = [1] * input.ndim
-    given = size if isinstance(size, tuple | list) else [size] * len(along)
-    for axis, each in zip(along, given, strict=True):
-        sizes[axis] = each
-    return sizes
-
-
-def _of_all_axes(builder: Any, shape: Any, rank: int, along: tuple[int, ...], turned: bool) -> Any:
+def _turned(builder: Any, shape: Any, rank: int, along: tuple[int, ...], reflected: bool) -> Any:
     """A footprint or a structure with an axis for each of the input's."""
     if shape is None:
         return None
     shape = support.as_operand(builder, shape)
     check_rank(shape, len(along), "the footprint has other axes than the input")
-    shape = np.flip(shape) if turned else shape
-    return np.expand_dims(shape, tuple(set(range(rank)) - set(along)))
+    return with_all_axes(np.flip(shape) if reflected else shape, along, rank)
 
 
-#: what is made of erosions and dilations: a row for each function
 Step = Callable[[Any], Any]
 
 
@@ -101,6 +100,7 @@ def _closed(x: Any, erode: Step, dilate: Step) -> Any:
     return erode(dilate(x))
 
 
+#: what is made of an erosion and a dilation, of each function
 MADE_OF_BOTH: dict[Callable, Callable[[Any, Step, Step], Any]] = {
     ndimage.grey_opening: _opened,
     ndimage.grey_closing: _closed,

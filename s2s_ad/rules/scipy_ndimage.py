@@ -24,10 +24,12 @@ from s2s_ad.rules.scipy_windows import (
     EDGES,
     WINDOW,
     axes_of,
+    box_of,
     checked_rank,
     like,
     padded,
     windows_of,
+    with_all_axes,
 )
 from s2s_ad.rules.shape_checks import check_rank
 
@@ -69,7 +71,7 @@ def _correlate(
     rank, weights = checked_rank(input, origin), support.as_operand(input.builder, weights)
     along = axes_of(rank, axes)
     check_rank(weights, len(along), "filter weights array has incorrect shape.")
-    weights = np.expand_dims(weights, tuple(set(range(rank)) - set(along)))
+    weights = with_all_axes(weights, along, rank)
     weights = weights if shift else support.conj(weights)  # as SciPy does
     sizes = list(support.lengths(weights, range(rank)))
     return like(np.tensordot(windows_of(input, sizes, mode, cval, shift), weights, rank), input)
@@ -118,10 +120,7 @@ def _of_windows(statistic: Callable) -> Callable:
 
     def meaning(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
         rank, size = checked_rank(input, origin), static(size, "size")
-        along, sizes = axes_of(rank, axes), [1] * rank
-        given = size if isinstance(size, tuple | list) else [size] * len(along)
-        for axis, each in zip(along, given, strict=True):
-            sizes[axis] = each
+        sizes = box_of(size, axes_of(rank, axes), rank)
         return statistic(windows_of(input, sizes, mode, cval), axis=tuple(range(rank, 2 * rank)))
 
     return meaning

@@ -58,3 +58,17 @@ def axes_of(rank: int, axes: Any) -> tuple[int, ...]:
     """The axes that a filter works along."""
     axes = static(axes, "axes of a filter")
     return tuple(range(rank)) if axes is None else support.normal_axes(axes, rank)
+
+
+def box_of(size: Any, along: tuple[int, ...], rank: int) -> list:
+    """The lengths of a window along all axes: of a size for each that a filter works along."""
+    sizes = [1] * rank
+    given = size if isinstance(size, tuple | list) else [size] * len(along)
+    for axis, each in zip(along, given, strict=True):
+        sizes[axis] = each
+    return sizes
+
+
+def with_all_axes(shape: Any, along: tuple[int, ...], rank: int) -> Any:
+    """Weights or a footprint with an axis for each of the input's."""
+    return np.expand_dims(shape, tuple(set(range(rank)) - set(along)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jit, jvp, vmap
+from transforms.differences import differences
 
 A = np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4)
 
@@ -43,20 +44,11 @@ PROGRAMS = [
 ]
 
 
-def central_differences(f, x, step=1e-6):
-    slope = np.zeros_like(x)
-    for place in np.ndindex(x.shape):
-        move = np.zeros_like(x)
-        move[place] = step
-        slope[place] = (f(x + move) - f(x - move)) / (2 * step)
-    return slope
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("i, j", [(1, 0), (0, 1), (-1, np.int64(1)), (1, -1)])
 def test_value_gradient_and_batch(program, i, j):
     assert jit(program)(A, i, j) == program(A, i, j)
-    slope = central_differences(lambda a: program(a, i, j), A)
+    slope = differences(lambda a: program(a, i, j), A)
     np.testing.assert_allclose(grad(program)(A, i, j), slope, atol=1e-7)
     batch = np.stack([A, 2 * A])
     found = vmap(program, in_axes=(0, None, None))(batch, i, j)
@@ -196,16 +188,16 @@ OF_SLICES = [
 def test_items_of_slices_in_every_mode(program, length):
     x = np.random.default_rng(length).uniform(0.2, 0.9, length)
     batch = np.stack([x, 0.9 * x[::-1], 1.1 * x])
-    slope = central_differences(program, x)
+    slope = differences(program, x)
     np.testing.assert_allclose(jit(program)(x), program(x))
     np.testing.assert_allclose(grad(program)(x), slope, atol=1e-7)
     np.testing.assert_allclose(jvp(program, (x,), (x,))[1], slope @ x, atol=1e-7)
     np.testing.assert_allclose(vmap(program)(batch), [program(each) for each in batch])
-    second = central_differences(lambda x: grad(program)(x) @ x, x)
+    second = differences(lambda x: grad(program)(x) @ x, x)
     found = grad(lambda x: grad(program)(x) @ x)(x)
     np.testing.assert_allclose(found, second, rtol=1e-6, atol=1e-6)
     if program is not from_a_number_in_the_data:
-        slopes = [central_differences(program, each) for each in batch]
+        slopes = [differences(program, each) for each in batch]
         np.testing.assert_allclose(vmap(grad(program))(batch), slopes, atol=1e-7)
 
 

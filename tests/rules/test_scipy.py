@@ -97,7 +97,9 @@ IMAGES += [
     case("scipy.ndimage.percentile_filter(x, 70, size=3)", x=distinct(4, 3), **LIKE),
     case("scipy.ndimage.percentile_filter(x, -20, 4)", x=distinct(7), **LIKE),
     case(
-        "scipy.ndimage.maximum_filter(x, footprint=k > 0)", x=distinct(4, 3), k=real(2, 3), **LIKE
+        "scipy.ndimage.maximum_filter(x, footprint=np.arange(3)[None] != 1)",
+        x=distinct(4, 3),
+        **LIKE,
     ),
     case("scipy.ndimage.minimum_filter(x, footprint=[[0, 1], [1, 1]])", x=distinct(4, 3), **LIKE),
     case(

@@ -17,12 +17,7 @@ from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import may_lack_entries
 from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.heap import Box
-from s2s_ad.frontend.lower.iteration import (
-    Deferred,
-    Items,
-    Iterator,
-    is_iterator,
-)
+from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import EACH, is_picked, one_of_several
 from s2s_ad.frontend.lower.string_unions import is_open_text, is_word, text_needed, texts_differ
