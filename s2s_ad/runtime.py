@@ -1261,9 +1261,7 @@ def with_ties(chosen, equal, other, skip_nan, value):
     if np.result_type(value).kind not in "fc":
         value = np.multiply(value, 1.0)
     result = where_or_zero(chosen, value)
-    if np.any(equal):
-        np.copyto(result, 0.5 * value, where=equal)
-    return result
+    return np.where(equal, 0.5 * value, result) if np.any(equal) else result
 
 
 def ones_like(items):

@@ -24,7 +24,22 @@ from s2s_ad.core.regions import Branch, Loop, Region, region_of, with_blocks
 
 NONE = form.constant(None)
 
-Path = Mapping[Hashable, int]  # the sides that were taken, by what the conditions mean
+
+class Path:
+    """The sides of branches that were taken, by what the conditions mean.
+
+    Attributes:
+        meanings: what values mean on this path, where that was asked.
+    """
+
+    def __init__(self, taken: Mapping[Hashable, int]):
+        self.taken = taken
+        self.meanings: dict[tuple[_Scope, str, int], Hashable] = {}
+
+    def going_on(self, condition: Hashable, side: int) -> Path:
+        return Path({**self.taken, condition: side})
+
+
 Output = tuple[int, int, int]  # a region, by its id; a block of it; the position of an output
 
 DEEPEST = 4  # operations by which two conditions are seen to be the same
@@ -37,7 +52,7 @@ def bind_undefined(program: Program) -> Program:
     """
     if not any(map(region_of, program.body)):
         return program
-    scope = _Scope(program, None, {}, {})
+    scope = _Scope(program, None, {}, Path({}))
     reads = _Reads()
     reads.of_block(scope)
     for atom in program.outputs():
@@ -138,7 +153,9 @@ def _condition(statement: form.Statement) -> gast.AST | None:
 
 def _taken(scope: _Scope, condition: gast.AST | None, side: int, path: Path) -> Path:
     """A path, and that it goes on with one side of a branch."""
-    return path if condition is None else {**path, _meaning(scope, condition, path): side}
+    if condition is None:
+        return path
+    return path.going_on(_meaning(scope, condition, path), side)
 
 
 def _may_lack(scope: _Scope, atom: gast.AST) -> bool:
@@ -187,7 +204,7 @@ def _open_sides(scope: _Scope, name: str, path: Path) -> dict[int, tuple[_Scope,
     """`_sides`, by the number of the block, for those blocks that may have run on a path."""
     sides = dict(enumerate(_sides(scope, name)))
     condition = _condition(scope.made[_item(scope, name)[0]]) if sides else None
-    taken = None if condition is None else path.get(_meaning(scope, condition, path))
+    taken = None if condition is None else path.taken.get(_meaning(scope, condition, path))
     return sides if taken is None else {taken: sides[taken]}
 
 
@@ -198,15 +215,23 @@ def _meaning(scope: _Scope, atom: gast.AST, path: Path, depth: int = DEEPEST) ->
         return _constant(atom.value)
     if not isinstance(atom, gast.Name):
         return id(scope), id(atom)
-    statement = scope.made.get(atom.id)
+    key = scope, atom.id, depth
+    if key not in path.meanings:
+        path.meanings[key] = _meaning_of_name(scope, atom.id, path, depth)
+    return path.meanings[key]
+
+
+def _meaning_of_name(scope: _Scope, name: str, path: Path, depth: int) -> Hashable:
+    itself = id(scope), name
+    statement = scope.made.get(name)
     if statement is None or depth == 0:
-        return id(scope), atom.id
+        return itself
     if item_of(statement) is not None:
-        sides = [*_open_sides(scope, atom.id, path).values()]
-        return _meaning(*sides[0], path, depth) if len(sides) == 1 else (id(scope), atom.id)
+        sides = [*_open_sides(scope, name, path).values()]
+        return _meaning(*sides[0], path, depth) if len(sides) == 1 else itself
     rule, params = statement.rule, statement.parameters
     if has_effect(statement) or rule.distinct or not all(map(_is_constant, params.values())):
-        return id(scope), atom.id
+        return itself
     operands = [_meaning(scope, each, path, depth - 1) for each in statement.operands]
     return id(rule), *operands, *((key, _constant(each.value)) for key, each in params.items())
 

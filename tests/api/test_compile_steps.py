@@ -73,6 +73,13 @@ def in_a_loop(line):
 returns_in_a_loop, breaks, skips = map(in_a_loop, ("return np.cos(x)", "break", "continue"))
 
 
+def none_until_then(n):
+    """What is there on some paths only, and what follows asks for it."""
+    row = "    if last is None or x < last:\n{0}last = x * {1}.5\n{0}x = x + np.cos(last)"
+    rows = (row.format(" " * 12, i) for i in range(n))
+    return ["last = None", "for _ in range(3):", *rows]
+
+
 def entries(n):
     lines = (f"d['k{i}'] = d['k{i - 1}'] * x" for i in range(1, n))
     return ["d = {'k0': x}", *lines, f"x = d['k{n - 1}']"]
@@ -151,6 +158,7 @@ def growth(parts, n, transform, folder):
         (statements_in_a_loop, 10),
         (either_of_two, 16),
         (breaks, 16),
+        (none_until_then, 8),
         pytest.param(skips, 16, marks=pytest.mark.slow),
         pytest.param(helpers, 40, marks=pytest.mark.slow),
     ],

@@ -715,14 +715,25 @@ def windows_with_holes(x):
         windows_with_holes,
         a_list_that_changes_between_turns,
         whether_a_class_would_look_it_up,
-        an_object_that_changes_after_it_was_sorted,
-        an_object_that_changes_after_it_was_picked,
         an_inner_list_that_changes_meanwhile,
     ],
 )
 def test_what_cannot_be_known_is_refused(f):
     with pytest.raises(S2SError):
         jit(f)(0.5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        an_object_that_changes_after_it_was_sorted,
+        an_object_that_changes_after_it_was_picked,
+    ],
+)
+def test_an_object_changes_where_it_has_been_put_meanwhile(f):
+    for x in (0.5, 0.8):
+        assert jit(f)(x) == pytest.approx(f(x))
+        assert grad(f)(x) == pytest.approx(central(f, x), abs=1e-8)
 
 
 def test_an_attribute_that_a_class_does_not_find():

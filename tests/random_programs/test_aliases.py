@@ -1,4 +1,7 @@
-"""Items that are picked, exchanged and held twice: as in Python, or refused, in all modes."""
+"""Items that are picked, exchanged and held twice: as in Python, or refused, in all modes.
+
+No refusal says that Python refuses what it runs.
+"""
 
 import collections
 import os
@@ -16,7 +19,7 @@ XS = (np.array([0.7, 0.2, 0.9]), np.array([0.4, 0.8, 0.6]))
 SHARDS = 6
 FIRST = int(os.environ.get("RANDOM_PROGRAMS_FIRST", "1000"))  # to go on with others
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "300"))
-MOST_REFUSED = 0.65
+MOST_REFUSED = 0.15
 MOST_FAIL = 0.1  # in Python, where nothing is compared
 
 
@@ -41,7 +44,9 @@ def assert_tangent(f, _):
 
 
 def kink_is_near(f, x):
-    return not np.allclose(gradient(f, x), gradient(f, x + 3e-6), rtol=1e-3, atol=1e-3)
+    """Whether differences beside the point, off which numbers that are equal differ, are others."""
+    aside = x + 1e-5 * np.array([1.0, -1.7, 2.3])
+    return not np.allclose(gradient(f, x), gradient(f, aside), rtol=1e-3, atol=1e-3)
 
 
 def same(found, expected, within=1e-12):
@@ -64,6 +69,7 @@ def came_of(seed, modes):
             for each in modes:
                 each(f, expected)
         except S2SError as error:
+            assert "Python refuses this" not in str(error), f"seed {seed}: {error}\n{text}"
             return re.split(" at line|\n", str(error))[0]
         except Exception as error:
             raise AssertionError(f"seed {seed}: {error!r}\n{text}") from error

@@ -44,8 +44,8 @@ from s2s_ad.frontend.lower.iteration import (
     iterator,
 )
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked
-from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, members
+from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.refused import refused_call, refused_foreign
 from s2s_ad.frontend.lower.string_unions import Word, is_word, texts_differ
 from s2s_ad.frontend.numba_ import python_of
@@ -340,6 +340,8 @@ def check_keywords(function: Any, kwargs: dict[str, Any]) -> None:
 def as_argument(lowering: Lowering, value: Any) -> Any:
     """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
     value = lowering.present(value)
+    if is_picked(value) and all(isinstance(each, Symbol) for each in members(value)):
+        value = HANDLERS[EACH](lowering, [value, settled], {})
     if not isinstance(value, Tree):
         return unwrap(value)
     if isinstance(value, Box) and value.is_dynamic:

@@ -15,6 +15,7 @@ from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Leaf, hint_of_name, inner_hint, is_leaf, list_of
 from s2s_ad.frontend.lower.paths import Path, at_the_end
+from s2s_ad.frontend.lower.picked import is_told_apart
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.templates import holds_content
@@ -86,13 +87,15 @@ class Carrying:
         if is_unreadable(now):
             return after_pass(now)
         if path.stops or now.name == name:
-            self.fixed[name] = start
-            return start if holds_content(place) else before
-        after = self.lowering.builder.symbol(leaf.fact, leaf.hint)
-        self.columns.append(Column(start, name, now, after, leaf.hint))
+            self.fixed[name] = after = start
+            if path.stops or end is before or end is self.entered[place]:
+                return start if holds_content(place) else before
+        else:
+            after = self.lowering.builder.symbol(leaf.fact, leaf.hint)
+            self.columns.append(Column(start, name, now, after, leaf.hint))
         if holds_content(place):
             return after
-        memory = self.lowering.memory
+        memory = self.lowering.memory  # it may be another list of the same items
         return memory.joined_box(after, [before, end], list, [before, held])
 
     def _as_list(self, held: Tree) -> Symbol:
@@ -117,6 +120,8 @@ class Carrying:
         builder, now = self.lowering.builder, self.path.now(end)
         if is_unreadable(now):
             return after_pass(now)
+        if is_told_apart(end) and end.born <= self.clock:
+            return end
         if is_leaf(end):
             fact = values.of_any_pass(builder.fact(end), self.newest)
             leaf = builder.symbol(values.as_absent(fact), hint)

@@ -134,6 +134,8 @@ class Lowering:
         apart: where the loops stand that are written out, for what they make has to be known.
         recursive: definitions that are known to call themselves through others.
         follows: let stores follow arrays that are others on other paths, by a branch on the path.
+        tells_apart: objects, lists and dicts that are others on other paths stay the objects that
+            they are: what is done with them is done with the one that it is.
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
         real_powers: powers of Python's numbers are checked to be real (see `rules/real_powers`).
@@ -149,12 +151,13 @@ class Lowering:
         recursive: frozenset[gast.AST] = frozenset(),
         lacks_entries: bool = False,
         follows: bool = False,
+        tells_apart: bool = False,
         real_powers: bool = False,
         refused: S2SError | None = None,
         lengths: bool = False,
     ) -> None:
         self.decides_lengths = lengths
-        self.decides, self.branches = refused is not None, False
+        self.refused, self.decides, self.branches = refused, refused is not None, False
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.sharing: dict[tuple, Sequence] = {}  # loops that left aliases: where, and their bounds
@@ -162,7 +165,9 @@ class Lowering:
         if real_powers:
             check_powers(self.builder)
         self.memory = Memory(self.builder)
-        self.memory.choices = Choices(self) if follows else None
+        self.memory.choices = Choices(self) if follows or tells_apart else None
+        self.memory.tells_apart = tells_apart
+        self.opened = False  # whether a list of objects is one value now, though all are known
         self.assumptions = Assumptions()
         self.partial: set[str] = set()  # values that are not there on some paths
         self.captures = Captures(self.builder, static, self.memory.captured)

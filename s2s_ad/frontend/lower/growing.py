@@ -136,6 +136,11 @@ def _has_uniform_parts(lowering: Lowering, value: Tree) -> bool:
     )
 
 
+def holds_objects(value: Tree) -> bool:
+    """Whether among the items are some that may change."""
+    return any(True for each in value.items for _ in changing(each))
+
+
 def may_hold(value: Tree, item: Any) -> bool:
     """Whether an item is of one kind with those of a list, so that it may be any of them."""
     return len({_kind(contents(each)) for each in (*value.items, item)}) == 1
@@ -160,6 +165,7 @@ def begin(lowering: Lowering, value: Tree) -> Any:
     """Make one value of a list, for an item is named by a number that is not known now."""
     if is_growing(value):
         return value.content
+    lowering.opened |= holds_objects(value)
     content = list_value(lowering, value)
     lowering.builder.named(content, hint_of(lowering, value))
     if isinstance(value, Box) and value.kind is list and value.source is None:

@@ -119,6 +119,7 @@ class Memory(Kinship):
         self._keeps = False
         self.mutated: dict[tuple, None] = {}
         self.choices: Choices | None = None  # where stores follow them
+        self.tells_apart = False  # whether an object that is another on each path stays itself
         self._clock = 0
         self._marks: list[int] = []
         self._dead: list[tuple[int, int]] = []  # from when to when objects were born in vain
@@ -347,7 +348,7 @@ class Memory(Kinship):
         kin = [k for k in root.kin if isinstance(root, Box) or not is_known(k)]
         if self.choices is not None:
             kin = [each for each in kin if not self.choices.explains(root, each)]
-        self.spoil([*kin, *self.unions_after(root)])
+        self.spoil([*kin, *self.unions_after(root)], changed=root)
         self.note(root)
         self._write(target, value)
         if self.choices is not None:
@@ -381,10 +382,11 @@ class Memory(Kinship):
         self.note(root)
         self.spoil([root, *(k for k in root.kin if not is_known(k))], what)
 
-    def spoil(self, values: Iterable[Any], what: str = CHANGED) -> None:
-        """From now on nobody may read these."""
+    def spoil(self, values: Iterable[Any], what: str = CHANGED, changed: Any = None) -> None:
+        """From now on nobody may read these, for an object was changed that they may share."""
         values = [*values]
-        lists = [each for each in values if isinstance(each, Box) and each.is_dynamic]
+        near = [*values, changed]
+        lists = [each for each in near if isinstance(each, Box) and each.is_dynamic]
         items = next((symbol.name for each in lists for symbol in symbols(each)), "")
         origin = self.builder.origin if self.builder else None
         for each in values:
@@ -462,7 +464,8 @@ class Memory(Kinship):
                 help="hold what is needed of it, not the object",
             )
         self.note(box.root)
-        self.spoil(each for each in stale_with(box) if not holds_itself(each, box))
+        stale = [each for each in stale_with(box) if not holds_itself(each, box)]
+        self.spoil(stale, changed=box.root)
         if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)

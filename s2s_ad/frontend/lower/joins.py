@@ -46,6 +46,7 @@ from s2s_ad.frontend.lower.picked import (
     are_several,
     flag_of,
     is_picked,
+    is_told_apart,
     members,
     names_of,
     picked,
@@ -93,7 +94,12 @@ class Join:
         return self._joined[key][0]
 
     def _is_unchanged(self, items: Sequence[Any], first: Any) -> bool:
-        """Whether it is the same object on all paths that come to an end, and not one's own."""
+        """Whether it is the same object on all paths that come to an end, and not one's own.
+
+        Where objects are told apart it is that one on the others, too.
+        """
+        if self._is_told_apart(first) and all(x is first or x is UNDEFINED for x in items):
+            return True
         ends = [(x, path) for x, path in zip(items, self.paths, strict=True) if not path.stops]
         if not all(each is first for each, _ in ends):
             return False
@@ -110,11 +116,12 @@ class Join:
         kind = kind_of_nothing(present)
         if kind is not None:
             return self.optional(items, hint, kind)
-        if all(map(is_leaf, present)):
+        several = are_several(present, self._is_one) and not self._may_be_decided()
+        if all(map(is_leaf, present)) and not several:
             return self.leaf(items, hint)
         if all(map(is_text, present)):
             return word(self.leaf([*map(text_of, items)], hint))
-        if are_several(present, self._is_one) and not self._may_be_decided():
+        if several:
             return self.picked(items, hint)
         if any(isinstance(each, Tree) for each in present):
             joined = self.container(items, present, hint)
@@ -155,12 +162,21 @@ class Join:
 
         Objects that stores have to follow stay themselves.
         """
-        follows = self.lowering.memory.choices is not None
-        if follows and isinstance(a, Box) and isinstance(b, Box):
+        memory = self.lowering.memory
+        if isinstance(a, Reference) and isinstance(b, Reference):
             return a is b or self._is_made(a) or self._is_made(b)
+        if memory.choices is not None and isinstance(a, Box) and isinstance(b, Box):
+            made = [self._is_made(each) for each in (a, b)]
+            if not (all if memory.tells_apart else any)(made):
+                return a is b
+            return not memory.tells_apart or is_of_one_kind(a, b)
         return is_of_one_kind(a, b)
 
-    def _is_made(self, value: Box) -> bool:
+    def _is_told_apart(self, value: Any) -> bool:
+        """Whether it stays what it is, wherever it is one."""
+        return is_told_apart(value) and not self._is_made(value)
+
+    def _is_made(self, value: Box | Reference) -> bool:
         return any(_is_of_path(value, path) for path in self.paths)
 
     def picked(self, items: Sequence[Any], hint: Hint) -> Any:
@@ -181,7 +197,8 @@ class Join:
         """One of the objects that a value may be, as it is on the paths on which it is that one."""
         present = [each for each in objects if each is not UNDEFINED]
         same = all(each is present[0] for each in present)
-        if isinstance(present[0], Box) and same and not self._is_made(present[0]):
+        known = isinstance(present[0], Box) or is_told_apart(present[0])
+        if known and same and not self._is_made(present[0]):
             return present[0]
         return self.value(objects, hint)
 

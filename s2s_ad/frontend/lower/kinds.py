@@ -168,11 +168,11 @@ class Alike:
     """The lengths that one pass of a loop changes alike: they were equal, and stay it.
 
     A free length of which one array makes another one than the next does is divided. `held_by`
-    says what a container holds after the pass.
+    says what a container holds after the pass, `clock` when the loop began.
     """
 
-    def __init__(self, held_by: Callable[[Any], Any]) -> None:
-        self.held_by = held_by
+    def __init__(self, held_by: Callable[[Any], Any], clock: int) -> None:
+        self.held_by, self.clock = held_by, clock
         self._after: dict[Any, Any] = {}
         self._made: dict[tuple, values.Dim] = {}
 

@@ -40,6 +40,7 @@ from s2s_ad.frontend.lower.templates import (
     general,
     holds_content,
     is_equal,
+    template_at_first,
     template_of,
 )
 
@@ -132,7 +133,10 @@ class Rolling:
                 self.carry_object(value.root)
             else:
                 hint = hint_of_name(name)
-                self.names[name] = template_of(self.lowering.builder, value, hint)
+                self.names[name] = self._at_first(value, hint)
+
+    def _at_first(self, value: Any, hint: Hint) -> Any:
+        return template_at_first(self.lowering.builder, value, hint, self.clock)
 
     def carry_object(self, each: Any) -> None:
         """Carry what an array or a container holds."""
@@ -280,7 +284,7 @@ class Rolling:
 
     def learns(self, path: Path) -> bool:
         """Make the templates more general, as far as the pass asks for it."""
-        learned, alike = self.fill_holes(path), Alike(path.held_by)
+        learned, alike = self.fill_holes(path), Alike(path.held_by, self.clock)
         for key, (each, _) in path.changed.items():
             if key not in self.objects and each.born <= self.clock:
                 self.carry_object(each)
@@ -304,7 +308,7 @@ class Rolling:
         ends = {name: self.end(path, name, UNDEFINED) for name in self.holes}
         for name, origin in self.holes.items():
             if ends[name] is not UNDEFINED:
-                self.names[name] = template_of(self.lowering.builder, ends[name], self.hint(name))
+                self.names[name] = self._at_first(ends[name], self.hint(name))
             elif origin is not None:
                 what = f"the local name {name!r} is read before it is assigned"
                 raise UnsupportedError("S2S202", what, origin=origin)

@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.lists import iterated, method
 from s2s_ad.frontend.lower.objects import NOTHING, class_of
 from s2s_ad.frontend.lower.operators import compared_objects
+from s2s_ad.frontend.lower.picking import in_order
 from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.string_unions import word
 from s2s_ad.frontend.resolve import unwrap
@@ -56,6 +57,9 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
         return new_list(lowering, [found.items[i] for i in order])
     by_itself = key is None and not (_are_tuples(keys) or _are_objects(found.items))
     columns = None if by_itself else _columns(lowering, keys)
+    if columns is not None and lowering.memory.tells_apart and growing.holds_objects(found):
+        return new_list(lowering, in_order(lowering, found.items, _order(columns, backwards)))
+    lowering.opened |= growing.holds_objects(found)
     texts = _Texts(lowering)
     numbered = Tree(list, found.keys, tuple(texts.numbered([*found.items])))
     whole = Box(lowering.memory, growing.list_value(lowering, numbered), list)
@@ -193,10 +197,10 @@ def _number(value: Any) -> Any:
     raise _refusal()
 
 
-def _refusal() -> UnsupportedError:
+def _refusal(what: str = "values that are not known, and are not numbers") -> UnsupportedError:
     return UnsupportedError(
         "S2S205",
-        "sorting by values that are not known, and are not numbers",
+        f"sorting by {what}",
         help="sort by one number: sorted(items, key=lambda item: item[0])",
     )
 
@@ -215,6 +219,8 @@ def _in_order(
     order = _order(keys, backwards)
 
     def gathered(column: Symbol) -> Symbol:
+        if isinstance(column.fact.item, values.List):
+            raise items_needed(source, _refusal("lists whose lengths are not known"))
         whole = call(np.array, (column,), {})
         with lowering.builder.trusting([0]):
             return _items(call(operator.getitem, (whole, order), {}), column)

@@ -55,11 +55,18 @@ def is_object(value: Any) -> bool:
 def may_be_picked(value: Any) -> bool:
     """Whether it is an object or a function, so that a value may be this one or another."""
     if isinstance(value, Tree):
-        return is_picked(value) or is_object(value)
-    if isinstance(value, KNOWN):
+        return is_picked(value) or is_object(value) or is_told_apart(value)
+    if isinstance(value, KNOWN) or is_told_apart(value):
         return True
     made = hasattr(value, "function") or hasattr(value, "new_frame")
     return made if hasattr(value, "holds") else callable(value)
+
+
+def is_told_apart(value: Any) -> bool:
+    """Whether it is an array, a list, a dict or an object that is not to be taken for another."""
+    if not hasattr(type(value), "memory") or not value.memory.tells_apart:
+        return False
+    return isinstance(value, Tree) or value.number is False
 
 
 def options(value: Any) -> list[tuple[Any, Any]]:
@@ -109,6 +116,8 @@ def names_of(objects: Iterable[Any]) -> list[str]:
 def _name(value: Any) -> str:
     if isinstance(value, Tree):
         return value.kind.__name__.lower()
+    if isinstance(value, Symbol):
+        return "array"
     if isinstance(value, Captured):
         return identifier(value.place.text).lower()
     whole = getattr(value, "function", value)

@@ -16,7 +16,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.lower.conditions import asked_here, choose
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.exits import Raises
-from s2s_ad.frontend.lower.picked import may_be_picked, picked
+from s2s_ad.frontend.lower.picked import is_picked, may_be_picked, picked
 from s2s_ad.frontend.lower.poisons import may_be_known
 from s2s_ad.frontend.lower.references import settled
 
@@ -33,20 +33,47 @@ def picks(lowering: Lowering, index: Any) -> bool:
 
 def position_picked(lowering: Lowering, items: Sequence[Any], index: Symbol) -> Any:
     """`items[index]` of a list or tuple whose items are known, but not alike."""
-    count = len(items)
+    return _of_flags(lowering, _flags_of_places(lowering, len(items), index), items)
+
+
+def with_one_replaced(
+    lowering: Lowering, items: Sequence[Any], index: Symbol, item: Any
+) -> list[Any]:
+    """The items after `items[index] = item`."""
+    flags = _flags_of_places(lowering, len(items), index, "list assignment index out of range")
+    return [
+        choose(lowering, flag, lambda: item, lambda old=old: old)
+        for flag, old in zip(flags, items, strict=True)
+    ]
+
+
+def in_order(lowering: Lowering, items: Sequence[Any], order: Symbol) -> list[Any]:
+    """The items at the places that an array says: each is one of them."""
+    found = []
+    for place in range(len(items)):
+        with lowering.builder.trusting([0]):
+            index = lowering.call(operator.getitem, order, place)
+        flags = [lowering.call(operator.eq, index, each) for each in range(len(items))]
+        found.append(_of_flags(lowering, flags, items))
+    return found
+
+
+def _flags_of_places(
+    lowering: Lowering, count: int, index: Symbol, message: str = "list index out of range"
+) -> list[Symbol]:
+    """For each of so many places whether it is the index."""
     if index.fact == values.Scalar(bool):
         index = lowering.call(int, index)
     elif values.strong_dtype(index.fact) == np.bool_:
-        message = "list indices must be integers or slices, not numpy.bool"
-        raise lowering.there_is_none(TypeError(message))
+        text = "list indices must be integers or slices, not numpy.bool"
+        raise lowering.there_is_none(TypeError(text))
     if not _is_position(index, count):
         outside = lowering.call(operator.ge, index, count)
         below = lowering.call(operator.lt, index, -count)
-        error = IndexError("list index out of range")
-        lowering.raise_where(lowering.call(operator.or_, below, outside), error)
+        wrong = lowering.call(operator.or_, below, outside)
+        lowering.raise_where(wrong, IndexError(message))
         index = lowering.call(operator.mod, index, count)
-    flags = [lowering.call(operator.eq, index, place) for place in range(count)]
-    return _of_flags(lowering, flags, items)
+    return [lowering.call(operator.eq, index, place) for place in range(count)]
 
 
 def _is_position(index: Symbol, count: int) -> bool:
@@ -98,7 +125,7 @@ def _raises(key: Symbol) -> gast.Raise:
 
 def _of_flags(lowering: Lowering, flags: Sequence[Symbol], items: Sequence[Any]) -> Any:
     """The item whose flag is true, which one of them is."""
-    if all(map(may_be_picked, items)):
+    if all(map(may_be_picked, items)) and not any(map(is_picked, items)):
         return picked(list(zip(flags, items, strict=True)))
 
     def among(place: int) -> Any:

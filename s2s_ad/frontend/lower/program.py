@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,18 +30,18 @@ from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import LIBRARIES, apply
 from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.classes import method_of
-from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
+from s2s_ad.frontend.lower.core import HANDLERS, REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.lengths import PURPOSE
 from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.outside import store_outside
-from s2s_ad.frontend.lower.references import Box, settled
+from s2s_ad.frontend.lower.picked import EACH, is_picked, is_told_apart, members
+from s2s_ad.frontend.lower.references import Box, opened, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.lower.texts import none_or
 from s2s_ad.frontend.resolve import Captured
-from s2s_ad.frontend.scopes import bound_otherwise
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
 from s2s_ad.rules.real_powers import asks_of_powers
@@ -94,6 +94,7 @@ class Ways:
     recursive: frozenset[gast.AST] = frozenset()
     lacks_entries: bool = False
     follows: bool = False
+    tells_apart: bool = False
     real_powers: bool = False
     refused: S2SError | None = None
     lengths: bool = False
@@ -116,7 +117,10 @@ def _with_static(
         raise _cannot_be_known(need, lowering.needed_at) from None
     if numbers:
         return replace(ways, static=ways.static | numbers)
-    raise _static_needed(lowering, inputs, ancestors, need) from None
+    needed = _static_needed(lowering, inputs, ancestors, need)
+    if lowering.opened and not ways.tells_apart and not _may_be_asked(lowering, inputs, ancestors):
+        return replace(ways, tells_apart=True)
+    raise needed from None
 
 
 def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> Ways:
@@ -133,6 +137,8 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             ask_for(lowering, bounds, error)
         if error.items:
             raise NeedStatic(error.items, PURPOSE, error)
+    if not ways.tells_apart and (lowering.opened or isinstance(error, SharedMemoryError)):
+        return replace(ways, tells_apart=True)
     if ways.refused is None and lowering.branches:
         return replace(ways, refused=error.with_traceback(None))
     if not ways.lengths and lowering.branches and isinstance(error, EndlessError):
@@ -243,6 +249,8 @@ def _present(lowering: Lowering, result: Any, shown: str) -> Any:
         if is_word(result.items[1]) or is_error(result.items[1]):
             return none_or(lowering, result)
         return lowering.present(result, shown)
+    if is_picked(result) and any(map(is_told_apart, members(result))):
+        return HANDLERS[EACH](lowering, [result, opened], {})
     if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):
         return result
     items = [_present(lowering, each, shown) for each in result.items]
@@ -314,6 +322,16 @@ def _static_needed(
     return StaticNeeded(found, _cannot_be_known(need, lowering.needed_at))
 
 
+def _may_be_asked(lowering: Lowering, inputs: tuple[Input, ...], names: set[str]) -> bool:
+    """Whether among these values are inputs that may be part of the signature: whole numbers, or
+    arrays of lengths that are not known."""
+    leaves = {leaf for each in inputs for leaf in tree.leaves(each.tree)} & names
+    facts = [lowering.builder.facts.get(each) for each in leaves]
+    arrays = [each for each in facts if isinstance(each, values.Array) and each.shape is not None]
+    open_ = any(not isinstance(length, int) for each in arrays for length in each.shape)
+    return open_ or any(each == values.Scalar(int) for each in facts)
+
+
 def _cannot_be_known(need: NeedStatic, origin: Origin | None) -> S2SError:
     if need.error is not None:
         return need.error.at(origin)
@@ -334,9 +352,7 @@ def inputs_of(
 ) -> tuple[tuple[Input, ...], dict[str, Any]]:
     """The program's inputs, and the value of each parameter while lowering."""
     inputs, given = [], {}
-    parameters = signature_of(function).parameters
-    taken = {*parameters, *_bound_otherwise(function)}
-    for parameter in parameters.values():
+    for parameter in signature_of(function).parameters.values():
         if parameter.name not in arguments:
             continue
         abstract = arguments[parameter.name]
@@ -345,7 +361,7 @@ def inputs_of(
 
         def enter(name: str, fact: Any, paths=paths, parameter=parameter) -> Any:
             path = next(paths)
-            symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path, taken))
+            symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path))
             if not isinstance(fact, values.Static):
                 return symbol
             return _static(lowering, fact.value, tree.path_text(parameter.name, path))
@@ -362,19 +378,12 @@ def _static(lowering: Lowering, value: Any, text: str) -> Any:
     return value if is_number else lowering.captures.held(value, text)
 
 
-def _bound_otherwise(function: Callable) -> set[str]:
-    """The names that a function binds to something else than to items or attributes so called."""
-    node = source_of(plain_function(function)).node
-    return bound_otherwise([node.body] if isinstance(node, gast.Lambda) else node.body)
-
-
-def _leaf_hint(parameter: str, path: tree.Path, taken: Collection[str]) -> Hint:
-    """params["W1"] is called W1 unless that is `taken`, layers[0]["w"] is called layers_0_w."""
+def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
+    """params["W1"] is called W1, layers[0]["w"] is called layers_0_w."""
     if not path:
         return Hint(parameter, "user")
-    key = path[0][1]
-    if len(path) == 1 and isinstance(key, str) and key.isidentifier() and key not in taken:
-        return Hint(key, "user")
+    if len(path) == 1 and isinstance(path[0][1], str) and path[0][1].isidentifier():
+        return Hint(path[0][1], "user")
     steps = "_".join(str(key) for _, key in path)
     text = "".join(c if c.isalnum() else "_" for c in f"{parameter}_{steps}")
     return Hint(text, "user")

@@ -26,7 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
 )
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import EACH, Rows, is_rows
+from s2s_ad.frontend.lower.references import EACH, Poison, Rows, is_rows
 from s2s_ad.frontend.lower.string_unions import Word, is_text, is_word, text_of, word
 
 
@@ -45,6 +45,8 @@ def columns(structure: Any) -> Iterator[Symbol]:
 
 def measure(content: Any) -> Symbol:
     """The list of a part that tells how many items there are: one that is read anyway, no label."""
+    if isinstance(content, Poison):
+        raise content.error()
     lists = [*columns(content)]
     return next((each for each in lists if not _holds_texts(each)), lists[0])
 

@@ -32,7 +32,13 @@ from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.picked import is_picked
-from s2s_ad.frontend.lower.picking import MOST, entry_picked, picks, position_picked
+from s2s_ad.frontend.lower.picking import (
+    MOST,
+    entry_picked,
+    picks,
+    position_picked,
+    with_one_replaced,
+)
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item, within_bounds
@@ -150,6 +156,8 @@ def _of_sequence(lowering: Lowering, value: Tree, index: Any) -> Any:
         raise lowering.there_is_none(error)
     if picks(lowering, index) and len(value.items) <= MOST:
         return position_picked(lowering, value.items, index)
+    if _tells_apart(lowering, value, index):
+        return position_picked(lowering, value.items, index)
     position = known_position(lowering, index)
     if isinstance(position, slice):
         items = list(value.items[position])
@@ -167,7 +175,16 @@ def _any_item(lowering: Lowering, value: Tree, index: Any) -> bool:
     """Whether the index is a number that is not known, and the items are alike."""
     if not isinstance(index, Symbol) or values.is_inexact(index.fact) or index.shape != ():
         return False
-    return growing.is_uniform(lowering, value)
+    return growing.is_uniform(lowering, value) and not _tells_apart(lowering, value, index)
+
+
+def _tells_apart(lowering: Lowering, value: Tree, index: Any) -> bool:
+    """Whether a number that is not known picks one of few objects, which stay what they are."""
+    known = not is_growing(value)
+    if not (lowering.memory.tells_apart and known and len(value.items) <= MOST):
+        return False
+    is_number = isinstance(index, Symbol) and index.shape == ()
+    return is_number and not values.is_inexact(index.fact) and growing.holds_objects(value)
 
 
 def _as_position(index: Any) -> Any:
@@ -191,6 +208,8 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
         isinstance(value, Box) and _becomes_growing(lowering, value, index, item)
     ):
         growing.set_item(lowering, value, _as_position(index), item)
+    elif isinstance(value, Tree) and value.kind is list and _tells_apart(lowering, value, index):
+        set_items(lowering, value, with_one_replaced(lowering, value.items, index, item))
     elif isinstance(value, Tree) and value.kind is list:
         _set_position(lowering, value, known_position(lowering, index), item)
     elif isinstance(value, Tree) and value.kind is dict:

@@ -44,6 +44,8 @@ from s2s_ad.frontend.lower.picked import (
     are_several,
     are_the_same,
     flag_of,
+    is_object,
+    is_told_apart,
     members,
     names_of,
     picked,
@@ -93,8 +95,8 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
     kind = kind_of_nothing((template, end))
     if kind is not None:
         return _optional(lowering, template, end, hint, kind, alike)
-    several = are_several((template, end), is_of_one_kind)
-    if several and not are_the_same(template, end, is_of_one_kind):
+    same = functools.partial(is_one, clock=alike.clock)
+    if are_several((template, end), same) and not are_the_same(template, end, same):
         if any(_is_made_of(lowering, each, members(template)) for each in members(end)):
             raise Kinds(f"{describe(template)} before the loop and made of that after a pass")
         return _picked(lowering, template, end, hint, alike)
@@ -111,6 +113,38 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         what = f"{first} before the loop and {describe(end)} after a pass"
         raise Kinds(what, are_entries(content))
     return found
+
+
+def template_at_first(builder: Builder, value: Any, hint: Hint, clock: int) -> Any:
+    """The template of what the loop finds, or what its first pass leaves: where objects are told
+    apart, what was there before `clock` stays what it is."""
+    if not is_told_apart(value):
+        return template_of(builder, value, hint)
+    if value.born <= clock:
+        return value
+    return content_template(builder, value, hint) if isinstance(value, Box) else _leaf(value, hint)
+
+
+def _leaf(value: Reference, hint: Hint) -> Leaf:
+    return Leaf(value.fact, hint)
+
+
+def is_one(a: Any, b: Any, clock: int | None = None) -> bool:
+    """Whether a value is in the place of a template: an object that is told apart in its own.
+
+    What is no object of a class, and is made in a pass, after `clock`, makes a place more general.
+    """
+    if is_told_apart(a):
+        made = clock is not None and not is_object(a) and getattr(b, "born", 0) > clock
+        return a is b or (made and is_of_one_kind_or_leaf(a, b))
+    if clock is not None and is_told_apart(b) and b.born <= clock:
+        return False
+    return is_of_one_kind_or_leaf(a, b)
+
+
+def is_of_one_kind_or_leaf(a: Any, b: Any) -> bool:
+    leaves = all(isinstance(each, Leaf) or is_leaf(each) for each in (a, b))
+    return leaves or is_of_one_kind(a, b)
 
 
 def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: Alike) -> Any:
@@ -162,10 +196,13 @@ def _frames(lowering: Lowering) -> Iterator[Any]:
 
 def _picked(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
     """The template of what is one of several objects before the loop or after a pass."""
-    columns, pairs = zip(*table((template, end), is_of_one_kind), strict=True)
+    same = functools.partial(is_one, clock=alike.clock)
+    columns, pairs = zip(*table((template, end), same), strict=True)
     objects = []
     for before, now in pairs:
-        first = template_of(lowering.builder, now, hint) if before is UNDEFINED else before
+        first = before
+        if before is UNDEFINED:
+            first = template_at_first(lowering.builder, now, hint, alike.clock)
         objects.append(general(lowering, first, now, hint, alike))
     for each in objects:
         if is_unreadable(each):
@@ -203,7 +240,7 @@ def _optional(
     if isinstance(known, Leaf):
         flag = flag.joined(known.fact)
     if held is UNDEFINED:
-        held = template_of(lowering.builder, now, hint)
+        held = template_at_first(lowering.builder, now, hint, alike.clock)
     return Tree(kind, KEYS[kind], (flag, general(lowering, held, now, hint, alike)))
 
 
@@ -268,7 +305,7 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
     if template.kind is Word:
         return (text_of(value),)
     if template.kind is Picked:
-        rows_ = table((template, value), is_of_one_kind)
+        rows_ = table((template, value), is_one)
         return [*(flags[1] for flags, _ in rows_), *(objects[1] for _, objects in rows_)]
     if template.kind is Rows:
         return rows.parts_of(template, value if value is UNDEFINED else opened_by(held, value))
