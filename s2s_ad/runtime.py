@@ -1261,7 +1261,9 @@ def with_ties(chosen, equal, other, skip_nan, value):
     if np.result_type(value).kind not in "fc":
         value = np.multiply(value, 1.0)
     result = where_or_zero(chosen, value)
-    return np.where(equal, 0.5 * value, result) if np.any(equal) else result
+    if np.any(equal):
+        np.copyto(result, 0.5 * value, where=equal)
+    return result
 
 
 def ones_like(items):

@@ -205,6 +205,9 @@ class Rule:
     overflows = False
     #: the sum or difference of its operands: such a sum may have many terms
     adds = False
+    #: operand position -> a condition on it without which the value is 0, or nan: a function and
+    #: what it is given besides
+    vanishes: Mapping[int, tuple] = {}
     #: puts its second operand at the end of a list
     appends = False
     #: puts an item at the end of a list, or takes the last one off

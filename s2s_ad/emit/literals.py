@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+MANY_ZEROS = 6  # of a round number, which are counted rather than written
+
 
 def constant_text(value: object, quote: str = '"') -> str:
     """The expression with this value; strings get this quote, unless the other saves escapes."""
@@ -72,7 +74,10 @@ def _quoted(body: str, quote: str) -> str:
 def _float_text(value: float, quote: str) -> str:
     if math.isfinite(value):
         # Not repr(value), which for a NumPy scalar names its type.
-        return float.__repr__(value).replace("e+", "e")
+        text = float.__repr__(value).replace("e+", "e").replace("e-0", "e-")
+        digit = text.removesuffix(".0").rstrip("0")
+        zeros = len(text) - len(digit) - len(".0")
+        return f"{digit}e{zeros}" if len(digit.lstrip("-")) == 1 and zeros >= MANY_ZEROS else text
     sign = "-" if is_negative(value) else ""
     return f"{sign}float({quote}{abs(value)}{quote})"
 

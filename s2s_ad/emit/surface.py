@@ -44,6 +44,7 @@ COMPARE = {
     operator.lt: gast.Lt,
     operator.ne: gast.NotEq,
 }
+PYTHON_TYPES = (bool, int, float, complex)
 NUMBERS = {math.pi: "pi", math.e: "e", math.inf: "inf"}
 
 
@@ -102,8 +103,15 @@ class Surface:
             return gast.UnaryOp(UNARY[function](), args[0])
         if function in COMPARE:
             return gast.Compare(args[0], [COMPARE[function]()], [args[1]])
-        keywords = [gast.keyword(each.arg, self.spelled(each.value)) for each in node.keywords]
-        return gast.Call(self.object(function), args, keywords)
+        return gast.Call(self.object(function), args, [*map(self._keyword, node.keywords)])
+
+    def _keyword(self, keyword: gast.keyword) -> gast.keyword:
+        """What a call is given by name; a dtype that Python has a class for is called that."""
+        value = getattr(keyword.value, "value", None)
+        if keyword.arg == "dtype" and isinstance(value, type) and issubclass(value, np.generic):
+            plain = (each for each in PYTHON_TYPES if np.dtype(each).type is value)
+            return gast.keyword(keyword.arg, self.object(next(plain, value)))
+        return gast.keyword(keyword.arg, self.spelled(keyword.value))
 
     def constant(self, node: gast.Constant) -> gast.AST:
         value = node.value

@@ -50,7 +50,8 @@ def _saving(function: Ready) -> int:
 
 def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple:
     travels = Travels({each: ready.program for each, ready in functions.items()}, opened)
-    groups, moved = _lists_alike(travels), _popped_for_good(travels)
+    moved = _popped_for_good(travels)
+    groups = _lists_alike(travels, moved)
     if not groups and not moved:
         return functions, opened
     dropped = {each for group in groups for each in group[1:]}
@@ -89,12 +90,17 @@ def _call_items_alike(travels: Travels, change: Change) -> None:
             change.names[node] = hint  # it may stand where it is kept
 
 
-def _lists_alike(travels: Travels) -> list[list[Node]]:
-    """The classes of lists to which the same happens, which are one list each."""
+def _lists_alike(travels: Travels, moved: Collection[Node]) -> list[list[Node]]:
+    """The classes of lists to which the same happens, which are one list each.
+
+    Args:
+        moved: classes that are popped from without a copy, so that it does not matter who has one.
+    """
     alike: defaultdict[frozenset, list[Node]] = defaultdict(list)
     for root, events in travels.events.items():
         if root not in travels.mixed and _is_plain_list(events):
-            alike[frozenset(events)].append(root)
+            happens = (each for each in events if root not in moved or each[0] != "copied")
+            alike[frozenset(happens)].append(root)
     groups = [group for group in alike.values() if len(group) > 1]
     while True:  # lists in lists are one only if these are
         fine = [group for group in groups if _holders_alike(travels, group, groups)]

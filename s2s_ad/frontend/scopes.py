@@ -105,3 +105,18 @@ def bound_names(nodes: list[gast.AST]) -> tuple[list[str], list[str]]:
     bound = [name for each in others for name in bound_by(each)]
     names = [each.id for each in updates if isinstance(each, gast.Name)]
     return list(dict.fromkeys(bound)), list(dict.fromkeys(names))
+
+
+def bound_otherwise(nodes: list[gast.AST]) -> set[str]:
+    """The names that statements bind to something else than an item or attribute of that name.
+
+    `gain = params["gain"]` is such an item; the target of a loop is none.
+    """
+    own: set[str] = set()
+    for each in (each for node in nodes for each in _walk(node) if isinstance(each, gast.Assign)):
+        read = [*gast.walk(each.value)]
+        called = {part.attr for part in read if isinstance(part, gast.Attribute)}
+        called |= {part.value for part in read if isinstance(part, gast.Constant)}
+        targets = (part for target in each.targets for part in gast.walk(target))
+        own |= {name for part in targets for name in bound_by(part) if name in called}
+    return {*bound_names(nodes)[0]} - own

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
 import numpy as np
@@ -135,15 +136,22 @@ def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
     return None
 
 
-def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
-    """The y = c / (k + e) of numbers whose slope by e this is, but for its sign."""
+def _divided(builder: Builder, slope: Any) -> list | None:
+    """[y, e] of the slope of y = x / e by e, which is y / e where e is finite."""
     if not is_settled(builder, slope):
         return None
     _, (_, quotient, _), _ = builder.definition(slope)
-    inner = builder.operands_of(quotient, operator.truediv)
-    if not inner:
+    found = builder.operands_of(quotient, operator.truediv)
+    inner = builder.operands_of(found[0], operator.truediv) if found else []
+    return found if inner and is_same(inner[1], found[1]) else None
+
+
+def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
+    """The y = c / (k + e) of numbers whose slope by e this is, but for its sign."""
+    found = _divided(builder, slope)
+    if not found:
         return None
-    y, total = inner
+    y, total = found
     inner = builder.operands_of(y, operator.truediv)
     if not inner or not _is_number(inner[0]) or not inner[0] or not is_same(inner[1], total):
         return None
@@ -214,7 +222,8 @@ def without_factor(builder: Builder, product: Any, factor: Symbol) -> Any:
 def cancelled(builder: Builder, a: Any, b: Any) -> Any:
     """a * b where one is divided by a factor of the other: (2 * y) * (c / y) is 2 * c.
 
-    That is the derivative at y = 0, too, where the quotient is infinite.
+    That is the derivative at y = 0, too, where the quotient is infinite. The slope of y = x / e by
+    e, times e, is y, which is finite where e is not.
     """
     for product, ratio in ((a, b), (b, a)):
         if _cancels(builder, product, ratio):
@@ -225,6 +234,9 @@ def cancelled(builder: Builder, a: Any, b: Any) -> Any:
 def _cancels(builder: Builder, product: Any, ratio: Any, farthest: int = FARTHEST) -> bool:
     """Whether a factor of the product divides something in the ratio: each term of a sum in it."""
     rule, operands, _ = builder.definition(ratio)
+    if is_settled(builder, ratio):
+        found = _divided(builder, ratio)
+        return bool(found) and has_factor(builder, product, found[1])
     if not isinstance(rule, ALGEBRA) or not farthest:
         return False
     if isinstance(rule, Quotient):
@@ -237,11 +249,15 @@ def _cancels(builder: Builder, product: Any, ratio: Any, farthest: int = FARTHES
 
 def _cancelled(builder: Builder, product: Any, ratio: Any) -> Any:
     rule, operands, _ = builder.definition(ratio)
-    if isinstance(rule, Quotient):
-        return without_factor(builder, product, operands[1]) * operands[0]
+    dividend, divisor = _divided(builder, ratio) or (None, None)
+    if dividend is None and isinstance(rule, Quotient):
+        dividend, divisor = operands
+    if divisor is not None:
+        return without_factor(builder, product, divisor) * dividend
     if isinstance(rule, Sum | Difference):
         return builder.emit(rule, [_cancelled(builder, product, each) for each in operands], {})
-    place = next(place for place in rule.linear if _cancels(builder, product, operands[place]))
+    places = sorted(rule.linear, key=lambda i: not is_settled(builder, operands[i]))
+    place = next(place for place in places if _cancels(builder, product, operands[place]))
     rest = _cancelled(builder, product, operands[place])
     return builder.emit(rule, [*operands[:place], rest, *operands[place + 1 :]], {})
 
@@ -626,8 +642,20 @@ def power_slope(builder: Builder, base: Any, exponent: Any, function: Any = oper
     return builder.call(runtime.power_slope, (base, exponent, lower), {})
 
 
+def logarithm(base: Any) -> Any:
+    """np.log(base), and 0 at 0, where a power of it times its logarithm is nan.
+
+    That of one of Python's numbers is one, too, whose precision is that of what it multiplies.
+    """
+    if type(base) in (int, float) and base > 0:
+        return math.log(base)
+    return np.log(np.where(base == 0, 1.0, base))
+
+
 class PowerSlopes(Elementwise):
     """The derivatives of powers: x ** 0 has none by x, at x = 0 neither."""
+
+    space: ClassVar[dict[str, Any]] = {"logarithm": logarithm}
 
     def has_slope(self, position: int, operation: Operation) -> bool:
         return position == 1 or known_number(operation.result.builder, operation.operands[1]) != 0
@@ -706,6 +734,8 @@ class PowerSlope(Elementwise):
 
     An operation of its own, because its derivative by b is that of b * a ** (b - 1) there, too.
     """
+
+    space: ClassVar[dict[str, Any]] = {"logarithm": logarithm}
 
     turns_complex = True
 

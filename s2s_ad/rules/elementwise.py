@@ -75,6 +75,7 @@ class Elementwise(Rule):
         of_complex: the texts where complex numbers occur; None: they are the same.
         settles: operand position -> text of where the value still changes with this operand, which
             may be infinite because an exponential is: elsewhere the derivative is 0.
+        vanishes: see `Rule`.
         overflows: whether it is infinite for large operands, as an exponential is.
         never_negative: whether the result is never below zero, of real operands.
         rises: whether it is a function of one operand that nowhere falls.
@@ -109,6 +110,7 @@ class Elementwise(Rule):
         of_complex: tuple[str | None, ...] | None = None,
         tangents: tuple[str | None, ...] | None = None,
         settles: dict[int, str] | None = None,
+        vanishes: dict[int, tuple] | None = None,
         overflows: bool = False,
         never_negative: bool = False,
         rises: bool = False,
@@ -123,7 +125,7 @@ class Elementwise(Rule):
         self.dtype_of = dtype_of
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
-        self.settles, self.overflows = settles or {}, overflows
+        self.settles, self.vanishes, self.overflows = settles or {}, vanishes or {}, overflows
         self.never_negative, self.rises = never_negative, rises
         self.tells_complex = tangents is not None or not self.of_complex
         self.keeps_array = not isinstance(self.ufunc, np.ufunc)

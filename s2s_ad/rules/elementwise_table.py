@@ -73,8 +73,9 @@ elementwise(np.cos, "-y_bar * np.sin(x)", total=True)
 elementwise(np.cosh, "y_bar * np.sinh(x)", overflows=True)
 elementwise((np.deg2rad, np.radians), "np.deg2rad(y_bar)", total=True)
 EXPONENTIAL = {"overflows": True, "settles": {0: "x > -np.inf"}}
-elementwise(np.exp, "y_bar * y", never_negative=True, rises=True, **EXPONENTIAL)
-elementwise(np.exp2, "y_bar * (math.log(2.0) * y)", **EXPONENTIAL)
+VANISHING = {**EXPONENTIAL, "vanishes": {0: (operator.gt, -np.inf)}}
+elementwise(np.exp, "y_bar * y", never_negative=True, rises=True, **VANISHING)
+elementwise(np.exp2, "y_bar * (math.log(2.0) * y)", **VANISHING)
 elementwise(np.expm1, "y_bar * (y + 1)", **EXPONENTIAL)
 elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
 # As np.maximum and np.minimum, but a number goes before nan.
@@ -164,14 +165,14 @@ elementwise((operator.pos, np.positive), "y_bar", total=True)
 elementwise(
     (operator.pow, np.power, np.float_power),
     "y_bar * (b * a ** (b - 1))",  # where b cannot be 0: see `power_slope`
-    "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",  # 0 at a == 0, where y * log(a) is nan
+    "y_bar * (y * logarithm(a))",
     kind=Power,
     domain="positive",
 )
 elementwise(
     runtime.real_power,
     "y_bar * (b * a ** (b - 1))",
-    "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",
+    "y_bar * (y * logarithm(a))",
     kind=RealPower,
     dtype_of=slice(None),
     domain="positive",
@@ -179,7 +180,7 @@ elementwise(
 elementwise(
     runtime.power_slope,
     "y_bar * (b * runtime.power_slope(a, e, e - (e != 0)))",
-    "y_bar * (a ** (b - 1) * (1 + b * np.log(np.where(a == 0, 1.0, a))))",
+    "y_bar * (a ** (b - 1) * (1 + b * logarithm(a)))",
     None,
     operands=("a", "b", "e"),
     kind=PowerSlope,
@@ -212,6 +213,7 @@ elementwise(
     kind=Quotient,
     domain="positive",
     settles={1: "np.isfinite(b)"},
+    vanishes={1: (np.isfinite,)},
 )
 elementwise(
     np.where,

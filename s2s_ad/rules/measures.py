@@ -145,28 +145,35 @@ class Size(Measure):
         return gast.Subscript(value=shape, slice=axis, ctx=gast.Load())
 
 
-class Largest(Rule):
-    """max(m, n) of two whole numbers, such as lengths."""
+class Most(Rule):
+    """max(m, n) or min(m, n): of two lengths, and in the text of numbers of any kind."""
 
     flat = cheap = quiet = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         if not any(isinstance(each, Symbol) for each in args):
-            return max(args)
+            return self.function(args)
         return builder.emit(self, list(args), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Scalar(int)
+        return values.join_all(map(values.unsized, operands))
 
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> sizes.Size | None:
-        one, other = map(builder.size, operands)
-        return None if one is None or other is None else one + other - sizes.least(one, other)
+        one, *others = map(builder.size, operands)
+        if one is None or len(others) != 1 or values.missing(others):
+            return None
+        (other,) = others
+        least = sizes.least(one, other)
+        return least if self.function is min else one + other - least
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        return np.maximum(*operation.operands)
+        return functools.reduce(
+            np.minimum if self.function is min else np.maximum, operation.operands
+        )
 
 
-register(Largest(max, "max"))
+register(Most(max, "max"))
+register(Most(min, "min"))
 register(Rank(np.ndim, "ndim"))
 register(Shape(np.shape, "shape"))
 register(Size(np.size, "size"))

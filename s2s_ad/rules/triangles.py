@@ -52,9 +52,6 @@ class Triangle(Structural):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]
 
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return leading(call)
-
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return self.function(y_bar, **operation.params)
 

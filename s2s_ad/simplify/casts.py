@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 
+import gast
 import numpy as np
 
 from s2s_ad.core import form, values
@@ -28,6 +30,7 @@ def uncast(program: Program) -> Program:
             t1 = s * x
             return t1
     """
+    program = _with_plain_numbers(program)
     casts = {
         each.target: each.operands[0]
         for each in program.body
@@ -38,6 +41,27 @@ def uncast(program: Program) -> Program:
 
     told = _told(program, set(casts))
     return rewritten(told, lambda each: casts.get(each.target, each))
+
+
+def _with_plain_numbers(program: Program) -> Program:
+    """Doubles that a derivative is computed with, such as `np.log(10)`, as numbers of Python's."""
+    body = []
+    for each in program.body:
+        if isinstance(each, form.Op) and each.phase in DERIVED and each.rule.elementwise:
+            doubles = [_is_double(program.fact(atom)) for atom in each.operands]
+            constant = [_is_number(atom) for atom in each.operands]
+            if any(constant) and any(map(operator.gt, doubles, constant)):
+                numbers = [
+                    form.constant(float(atom.value)) if plain else atom
+                    for atom, plain in zip(each.operands, constant, strict=True)
+                ]
+                each = each.with_operands(numbers)
+        body.append(each)
+    return program.with_(body=tuple(body))
+
+
+def _is_number(atom: gast.AST) -> bool:
+    return isinstance(atom, gast.Constant) and isinstance(atom.value, np.float64)
 
 
 def _is_cast(program: Program, statement: form.Statement) -> bool:

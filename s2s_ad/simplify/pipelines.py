@@ -10,9 +10,11 @@ from s2s_ad.simplify.bounds import ASK_OPERANDS
 from s2s_ad.simplify.casts import UNCAST
 from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
+from s2s_ad.simplify.extremes import EXTREMES
 from s2s_ad.simplify.factors import COLLECT
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.flag_folding import DECIDE
+from s2s_ad.simplify.guards import UNGUARD
 from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
@@ -33,8 +35,18 @@ def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
     """The passes before the text is written."""
     return (
         *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
-        *(MERGE, DIVIDE, CONTRACT, SCALE_LAST, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS),
-        *(hoist, SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS),
+        *(
+            MERGE,
+            DIVIDE,
+            CONTRACT,
+            SCALE_LAST,
+            COLLECT,
+            UNGUARD,
+            SHARE,
+            OWN_NEGATIVES,
+            KEEP_DIMENSIONS,
+        ),
+        *(hoist, SHARE_AGAIN, UNCAST, EXTREMES, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS),
         *(SUMS_FIRST, SET_SUMS, READERS_FIRST, *last),
     )
 

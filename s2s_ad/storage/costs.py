@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from s2s_ad.core import form, sizes, values
 from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.regions import Branch
 from s2s_ad.core.tree import Tree
 from s2s_ad.storage.cut import Value
 
 KEEP = 12  # a number put into a list and taken out again
 NUMBER = 3  # the most that a function of single numbers costs, next to what Python spends on it
 SINGLE = values.Scalar | values.Static | values.Saved | values.Row | values.Word | values.Error
+CHOICE = 1  # one number or another
 TYPICAL = 64  # the length of an axis, or of a list
 
 
@@ -50,12 +52,20 @@ def cost_of_computing(statement: form.Op, fact: values.AbstractValue) -> int | N
     rule = statement.rule
     if has_effect(statement):
         return None
+    if isinstance(rule, Branch):
+        return CHOICE if _is_choice(rule) else None
     if item_of(statement) is not None or rule.view or rule.cheap:
         return 0
     if rule.cost is None:
         return None
     count = size(fact)
     return min(rule.cost, NUMBER) if count == 1 else rule.cost * count
+
+
+def _is_choice(branch: Branch) -> bool:
+    """Whether a branch only chooses between two numbers that are at hand, as max and min do."""
+    computes = any(block.body for block in branch.blocks)
+    return not computes and branch.count == 1 and size(branch.facts[0]) == 1
 
 
 def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) -> Value:

@@ -17,7 +17,7 @@ from s2s_ad.rules.composite import Composite
 from s2s_ad.rules.conversions import Conversion
 from s2s_ad.rules.creation import MakeArray
 from s2s_ad.rules.einsum import Einsum
-from s2s_ad.rules.measures import Largest
+from s2s_ad.rules.measures import Most
 from s2s_ad.rules.triangles import FromDiagonal
 from s2s_ad.rules.unsupported import Refused
 
@@ -25,7 +25,7 @@ ARRAYS = [np.linspace(0.1, 0.9, n).reshape(s) for n, s in ((3, (3,)), (9, (3, 3)
 #: what Core never applies to an array under this name, or not in this way: some are taken apart or
 #: refused, the others stand for astype, for a copy, or for nothing
 NOT_OF_ARRAYS = (
-    Composite | Conversion | Einsum | Filled | FromDiagonal | Largest | MakeArray | Refused
+    Composite | Conversion | Einsum | Filled | FromDiagonal | Most | MakeArray | Refused
 )
 
 

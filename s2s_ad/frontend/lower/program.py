@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,7 @@ from s2s_ad.frontend.lower.references import Box, opened, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.lower.texts import none_or
 from s2s_ad.frontend.resolve import Captured
+from s2s_ad.frontend.scopes import bound_otherwise
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
 from s2s_ad.rules.real_powers import asks_of_powers
@@ -352,7 +353,9 @@ def inputs_of(
 ) -> tuple[tuple[Input, ...], dict[str, Any]]:
     """The program's inputs, and the value of each parameter while lowering."""
     inputs, given = [], {}
-    for parameter in signature_of(function).parameters.values():
+    parameters = signature_of(function).parameters
+    taken = {*parameters, *_bound_otherwise(function)}
+    for parameter in parameters.values():
         if parameter.name not in arguments:
             continue
         abstract = arguments[parameter.name]
@@ -361,7 +364,7 @@ def inputs_of(
 
         def enter(name: str, fact: Any, paths=paths, parameter=parameter) -> Any:
             path = next(paths)
-            symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path))
+            symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path, taken))
             if not isinstance(fact, values.Static):
                 return symbol
             return _static(lowering, fact.value, tree.path_text(parameter.name, path))
@@ -378,12 +381,19 @@ def _static(lowering: Lowering, value: Any, text: str) -> Any:
     return value if is_number else lowering.captures.held(value, text)
 
 
-def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
-    """params["W1"] is called W1, layers[0]["w"] is called layers_0_w."""
+def _bound_otherwise(function: Callable) -> set[str]:
+    """The names that a function binds to something else than to items or attributes so called."""
+    node = source_of(plain_function(function)).node
+    return bound_otherwise([node.body] if isinstance(node, gast.Lambda) else node.body)
+
+
+def _leaf_hint(parameter: str, path: tree.Path, taken: Collection[str]) -> Hint:
+    """params["W1"] is called W1 unless that is `taken`, layers[0]["w"] is called layers_0_w."""
     if not path:
         return Hint(parameter, "user")
-    if len(path) == 1 and isinstance(path[0][1], str) and path[0][1].isidentifier():
-        return Hint(path[0][1], "user")
+    key = path[0][1]
+    if len(path) == 1 and isinstance(key, str) and key.isidentifier() and key not in taken:
+        return Hint(key, "user")
     steps = "_".join(str(key) for _, key in path)
     text = "".join(c if c.isalnum() else "_" for c in f"{parameter}_{steps}")
     return Hint(text, "user")

@@ -1,0 +1,77 @@
+"""Guards of slopes against infinite operands that change nothing where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import DERIVED
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import everywhere
+from s2s_ad.core.rewriting import rewritten
+
+
+def unguard(program: Program) -> Program:
+    """A slope that is 0 at an infinite operand by itself is not selected where that is finite.
+
+    The selection was there for what might be multiplied inside of it; here nothing has been.
+
+    Example:
+        >>> from s2s_ad import grad
+        >>> from s2s_ad.check.passes import after
+        >>> def f(r, t):
+        ...     return np.exp(-r * t)
+        >>> np.isfinite(grad(f)(np.inf, 2.0))
+        np.True_
+    """
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    return rewritten(program, lambda each: _slope(program, made, each) or each)
+
+
+def _slope(
+    program: Program, made: Mapping[str, form.Op], statement: form.Statement
+) -> gast.AST | None:
+    """The slope, where the statement is a guard of it that is idle."""
+    if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
+        return None
+    if statement.function is not np.where:
+        return None
+    condition, chosen, other = statement.operands
+    asked, slope = (made.get(getattr(each, "id", "")) for each in (condition, chosen))
+    if asked is None or slope is None or getattr(other, "value", None) != 0.0:
+        return None
+    facts = program.facts[statement.target], program.facts[slope.target]
+    alike = values.same_shape(*map(values.shape_of, facts)) and values.is_dtype(
+        values.strong_dtype(facts[0]), values.strong_dtype(facts[1])
+    )
+    return chosen if alike and _is_idle(made, asked, slope) else None
+
+
+def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> bool:
+    """Whether a value is 0 where the condition does not hold."""
+    found = (asked.function, *(getattr(each, "value", None) for each in asked.operands[1:]))
+    return any(
+        found == condition
+        and getattr(asked.operands[0], "id", "") == getattr(slope.operands[position], "id", None)
+        and _stays_finite(made, slope, position)
+        for position, condition in slope.rule.vanishes.items()
+    )
+
+
+def _stays_finite(made: Mapping[str, form.Op], slope: form.Op, position: int) -> bool:
+    """Whether what is divided is not infinite, too: it is itself divided by that."""
+    others = [each for place, each in enumerate(slope.operands) if place != position]
+    divided = [made.get(getattr(each, "id", "")) for each in others]
+    return all(
+        each is not None
+        and each.rule is slope.rule
+        and getattr(each.operands[position], "id", 0) == getattr(slope.operands[position], "id", 1)
+        for each in divided
+    )
+
+
+UNGUARD = Pass("unguard", everywhere(unguard))

@@ -1,0 +1,122 @@
+"""The text says it as the user does: max and min, his names, round numbers, Python's types."""
+
+import math
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, vmap
+from transforms.differences import agrees
+
+X = np.array([0.4, -0.9, 1.7, 0.2])
+
+
+def windows(x):
+    total = 0.0
+    for i in range(len(x)):
+        lo, hi = max(0, i - 1), min(len(x), i + 2)
+        total += np.sum(x[lo:hi]) ** 2
+    return total
+
+
+def clipped(x):
+    total = 0.0
+    for each in x:
+        total += min(max(each * 2.0, -1.0), 3.0) ** 2
+    return total
+
+
+def largest_of_three(x):
+    return max(x[0] * x[1], x[2], x[3] + 1.0) ** 2
+
+
+def ternary(x):
+    a, b = x[0] * 2.5, x[1] + x[2]
+    return (a if a > b else b) ** 2
+
+
+def masked(x):
+    mask = np.triu(np.ones((2, 2), dtype=bool), k=1)
+    return np.sum(np.exp(np.where(mask, -1e9, np.outer(x[:2], x[2:])))) * 1e-5 + np.sum(x)
+
+
+def powers_of_ten(x):
+    return np.sum(10.0**x)
+
+
+def scores(x):
+    scale = np.exp(x[:2])
+    z = (x[2:] - 0.3) / scale
+    return np.sum(np.exp(-0.5 * z**2) / scale)
+
+
+def lens(x):
+    total = 0.0
+    for h in np.array([1.0, 2.0, 5.0]):
+        y, u, n = h * x[0], 0.0, 1.0
+        for radius in x[1:]:
+            power = (1.5 - n) / radius
+            u = (n * u - y * power) / 1.5
+            y = y + 0.1 * u
+            n = n * radius
+        total += (y / u) ** 2
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn, expected, avoided",
+    [
+        (windows, ["lo, hi = max(0, i - 1), min(len(x), i + 2)"], ["steps", "append((lo"]),
+        (largest_of_three, [], ["np.max"]),
+        (ternary, [], ["max("]),
+        (masked, ["np.triu(np.ones((2, 2), dtype=bool), k=1)", "1e-5"], []),
+        (powers_of_ten, [f"{math.log(10.0)!r} * 10.0**x"], ["np.float64"]),
+        (scores, [], ["isfinite", "np.where"]),
+        (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_gradient_says_it_as_the_user_does(fn, expected, avoided):
+    text = grad(fn).source(X)
+    assert [each for each in expected if each not in text] == []
+    assert [each for each in avoided if each in text] == []
+    agrees(fn, X)
+
+
+def priced(curve, times):
+    total = 0.0
+    for t in times:
+        rate = curve["rate"]
+        total += np.exp(-rate * t) * curve["t"]
+    return total
+
+
+def test_an_item_leaves_the_name_of_a_variable_to_the_user():
+    curve = {"t": 2.0, "rate": 0.1}
+    text = grad(priced).source(curve, X)
+    assert 'curve_t, rate = curve["t"], curve["rate"]' in text
+    assert "for t in" in text
+    found = grad(priced)(curve, X)
+    np.testing.assert_allclose(found["t"], np.sum(np.exp(-0.1 * X)))
+    np.testing.assert_allclose(found["rate"], np.sum(-2.0 * X * np.exp(-0.1 * X)))
+
+
+@pytest.mark.parametrize(
+    "fn, expected",
+    [
+        (clipped, "min(max(each * 2.0, -1.0), 3.0)"),
+        (largest_of_three, "max(x[0] * x[1], x[2], x[3] + 1.0)"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_max_and_min_stay(fn, expected):
+    assert expected in jit(fn).source(X)
+
+
+@pytest.mark.parametrize("values", [(1.0, 1.0, 1.0), (0.0, -0.0, 0.0), (math.nan, 1.0, 2.0)])
+def test_of_equal_numbers_and_nan_it_is_the_first(values):
+    def first(x):
+        return math.copysign(1.0, max(x[0], x[1])), max(x[0], x[1], x[2]), min(x[0], x[1], x[2])
+
+    found = vmap(first)(np.array([values, values]))
+    np.testing.assert_array_equal([each[0] for each in found], first(np.array(values)))
