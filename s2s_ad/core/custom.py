@@ -69,6 +69,7 @@ class Opaque(Rule):
     """
 
     of_complex = True
+    raises = (BaseException,)
 
     def __init__(self, function: Callable, results: int | None):
         super().__init__(self, getattr(function, "__name__", type(function).__name__))

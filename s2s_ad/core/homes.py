@@ -25,6 +25,7 @@ PREFIXES: dict[ModuleType, str] = {
     np.random: "np.random",
     np.lib.stride_tricks: "np.lib.stride_tricks",
 }
+TESTING = "numpy.testing"  # named like these, and not imported for it
 #: whose classes are not the user's
 LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
 #: functions by the shorter of their names
@@ -82,6 +83,8 @@ def home_of(value: Any) -> Home | None:
     for module, prefix in PREFIXES.items():
         if vars(module).get(label) is value:  # np.__getattr__ warns of some names
             return Home(module.__name__.partition(".")[0], f"{prefix}.{label}")
+    if _member(TESTING, label) is value:
+        return Home("numpy", f"np.testing.{label}")
     return _optional_home(value, label)
 
 

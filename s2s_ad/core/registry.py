@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from s2s_ad.core.rule import Rule
+from s2s_ad.core.homes import module_of
+from s2s_ad.core.rule import ORDINARY, Rule
 from s2s_ad.diagnostics import InternalError, Origin
 
 RULES: dict[Any, Rule] = {}  # by function
@@ -14,6 +15,8 @@ METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the a
 
 
 def register(rule: Rule) -> Rule:
+    if module_of(rule.function) is not None:  # of SciPy, where solvers tell that they have failed
+        rule.raises = (*ORDINARY, RuntimeError)
     RULES[rule.function] = rule
     return rule
 

@@ -73,8 +73,15 @@ class Operation:
         return self.params[key]
 
 
+#: what arithmetic raises, and what is done with arrays, lists, dicts and numbers
+ORDINARY = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+
+
 class Rule:
     """Everything the compiler knows about one function. The kinds in `rules` subclass this."""
+
+    #: of which classes exceptions are that it raises; solvers have others
+    raises: tuple[type[BaseException], ...] = ORDINARY
 
     #: puts elements of the first operand where its adjoint takes them back from: nothing is added
     moves = False

@@ -348,6 +348,8 @@ class Captures:
             return (
                 self._container(value, place) if whole is None else self._list(value, whole, place)
             )
+        if type(value) is set:
+            return self._set(value, place)
         self._guard(place, value)
         if isinstance(value, np.ndarray):
             values.of_leaf(value, place.text)  # refuses subclasses
@@ -449,6 +451,18 @@ class Captures:
         items = tuple(self.of(item, place.inside(value, step)) for item, step in pairs)
         self._depth -= 1
         return Tree(top.kind, top.keys, items)
+
+    def _set(self, value: set, place: Place) -> Tree:
+        """A set, whose members are part of the code."""
+
+        def members() -> tuple:
+            return _members(place.read())
+
+        options = {"path": place.path, "aspect": _members}
+        guard = Capture(place.text, members, members(), None, None, _equal, **options)
+        self.found[place.key] = guard
+        items = [x if type(x) in LITERALS else self.held(x, place.text) for x in value]
+        return Tree(set, tuple(value), tuple(items))
 
     def attribute(self, holder: Captured, name: str) -> Any:
         """`holder.name`, where the class gives no function for it."""
@@ -567,6 +581,12 @@ def of_this_library(space: dict[str, Any]) -> bool:
 def is_library(value: Any) -> bool:
     """Whether the object is a module of which the compiler knows the functions and constants."""
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
+
+
+def _members(value: Any) -> tuple:
+    """What a set has in it, in the order in which a loop comes to it; and that it is a set."""
+    found = value if isinstance(value, set) else ()
+    return (type(value), *found, *map(type, found))
 
 
 def _structure(value: Any) -> Any:

@@ -610,7 +610,8 @@ def eye(writer: Writer, operation: Operation) -> Node:
 @native(np.arange)
 def arange(writer: Writer, operation: Operation) -> Node:
     params = operation.params
-    start, stop, step = (params.get(each) for each in ("start", "stop", "step"))
+    given = operation.operands or [params.get(each) for each in ("start", "stop", "step")]
+    start, stop, step = (*given, None, None)[:3]
     if stop is None:
         start, stop = 0, start
     start, step = 0 if start is None else start, 1 if step is None else step

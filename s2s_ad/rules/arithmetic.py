@@ -13,12 +13,11 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same, static
+from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
 from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
-from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise, keeps_its_type
 from s2s_ad.rules.index_layout import is_integer
@@ -765,22 +764,6 @@ class Clip(Masked):
             bound, function = (high, np.minimum) if low is None else (low, np.maximum)
             return x if bound is None else builder.call(function, (x, bound), {})
         return builder.emit(self, [x, low, high], {})
-
-
-class Filled(Masked):
-    """np.nan_to_num, which with copy=False would change its argument."""
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        given = support.bind_call(builder, self, self.text, args, kwargs)
-        if not static(given["copy"], "copy of np.nan_to_num"):
-            raise UnsupportedError(
-                "S2S203",
-                "np.nan_to_num with copy=False",
-                origin=builder.origin,
-                why="whether it changes its argument depends on the argument's type",
-                help="assign the result: x[:] = np.nan_to_num(x)",
-            )
-        return super().bind(builder, args, kwargs)
 
 
 #: through which a factor is looked for

@@ -75,7 +75,8 @@ def _dims(full: dict[str, Any]) -> values.Shape | None:
     return tuple(dim_of(each) for each in (shape if isinstance(shape, tuple | list) else (shape,)))
 
 
-def _arange_shape(full: dict[str, Any]) -> values.Shape:
+def arange_shape(full: dict[str, Any]) -> values.Shape:
+    """The shape of np.arange of these arguments."""
     bounds = [full[each] for each in ("start", "stop", "step")]
     if any(isinstance(each, Symbol) for each in bounds):
         start, stop = (0, bounds[0]) if bounds[1] is None else bounds[:2]
@@ -99,7 +100,8 @@ def _between(start: Any, stop: Any) -> int | values.Dim:
     return values.dim_of_size(found[1] - found[0])
 
 
-def _arange_dtype(full: dict[str, Any]) -> Any:
+def arange_dtype(full: dict[str, Any]) -> Any:
+    """The dtype of np.arange of these arguments, None where that is not known."""
     kinds = [each for each in (full["start"], full["stop"], full["step"]) if each is not None]
     facts = [each.fact if isinstance(each, Symbol) else values.Scalar(type(each)) for each in kinds]
     dtypes = [values.strong_dtype(each) for each in facts]
@@ -271,9 +273,6 @@ def _keeps_dtype(x: Symbol, value: Any) -> bool:
     return np.result_type(x.dtype, fact.kind(0)) == x.dtype
 
 
-register(
-    Creation(np.arange, "start, stop=None, step=None, dtype=None", _arange_shape, _arange_dtype)
-)
 register(Creation(np.empty, "shape, dtype=float", _dims)).takes_order = True
 register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square)).takes_order = True
 register(Creation(np.identity, "N, dtype=float", _square))
@@ -281,7 +280,6 @@ register(Creation(np.ones, "shape, dtype=float", _dims)).takes_order = True
 register(Creation(np.zeros, "shape, dtype=float", _dims)).takes_order = True
 for _identity in (np.eye, np.identity):
     RULES[_identity].gives_identity = True
-RULES[np.arange].counts_up = True
 register(DiagIndices(np.diag_indices, "diag_indices"))
 for _window in (np.bartlett, np.blackman, np.hamming, np.hanning):
     register(Creation(_window, "M", lambda p: (dim_of(p["M"]),)))

@@ -11,7 +11,7 @@ from s2s_ad.core.registry import METHODS, RULES
 from s2s_ad.rules.arithmetic import (
     Clip,
     Difference,
-    Filled,
+    Masked,
     Multiplication,
     Negative,
     Power,
@@ -145,7 +145,7 @@ elementwise(
     np.nan_to_num,
     "selected(np.isfinite(x), y_bar)",
     options=", copy=True, nan=0.0, posinf=None, neginf=None",
-    kind=Filled,
+    kind=Masked,
     total=True,
 )
 elementwise(np.nextafter, "y_bar", None, total=True)

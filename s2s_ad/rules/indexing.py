@@ -275,6 +275,12 @@ class Update(Rule):
         several = isinstance(params["index"], slice) and isinstance(value, values.List)
         return values.List(values.join_items((x.item, value.item if several else value)))
 
+    def item_count(
+        self, operands: list, params: dict[str, Any], of: Callable[[Any], Size | None]
+    ) -> Size | None:
+        """One item in place of another leaves a list as long as it is."""
+        return None if isinstance(params["index"], slice) else of(operands[0])
+
     def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
         return _required(builder, params["index"], operands[0])
 

@@ -90,6 +90,9 @@ def _followed(block: Program, atom: gast.AST) -> Followed | None:
         if statement.rule.appends:
             atom, count = statement.operands[0], count + 1
             continue
+        if statement.rule.updates and not isinstance(statement.parameters["index"], gast.Slice):
+            atom = statement.operands[0]
+            continue
         item = item_of(statement)
         source = None if item is None else made.get(item[0])
         found = None if item is None or source is None else _through(source, item[1])

@@ -1,17 +1,20 @@
-"""np.linspace: numbers at equal distances between two ends, linear in each of them."""
+"""np.linspace and np.arange: numbers at equal distances, linear in what says where they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
-from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.rules import support
+from s2s_ad.rules.creation import Creation, arange_dtype, arange_shape
 from s2s_ad.rules.shapes import dim_of
 
 TEXT = "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0"
@@ -81,4 +84,80 @@ def _inexact(dtype: np.dtype) -> np.dtype:
     return np.result_type(dtype, 1.0)
 
 
+class Spaced(Rule):
+    """np.arange of floats, which are its operands: as many numbers as there are up to `stop`.
+
+    That is a whole number, which changes in steps: no derivative passes through `stop`.
+    """
+
+    keeps_array = gives_array = True
+    in_c_order = "always"
+    cost = 1
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        dtypes = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(dtypes) else np.result_type(*dtypes)
+        return values.Array(dtype, (values.fresh_dim(),))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        found: list = [None] * len(operation.operands)
+        if len(found) > 1 and operation.active[0]:
+            found[0] = np.sum(y_bar)
+        if len(found) > 2 and operation.active[2]:
+            found[2] = np.sum(y_bar * self._places(operation))
+        return [
+            bar if bar is None else y_bar.builder.call(runtime.unbroadcast, (bar, operand), {})
+            for bar, operand in zip(found, operation.operands, strict=True)
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        start, _, step, *_ = (*tangents, None, None) if len(tangents) > 1 else (None, None, None)
+        if step is None:
+            parts = (start, operation.result)
+            builder = operation.result.builder
+            return None if start is None else builder.call(runtime.broadcast_like, parts, {})
+        ramp = step * self._places(operation)
+        return ramp if start is None else start + ramp
+
+    def _places(self, operation: Operation) -> Any:
+        """0, 1, 2 and so on: how many steps it is from `start` to each of the numbers."""
+        y = operation.result
+        single = values.is_dtype(y.dtype, np.float32)
+        options = {"dtype": np.float32} if single else {}
+        return y.builder.call(np.arange, (support.length(y, 0),), options)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise Ragged  # each sample may be of another length
+
+
+SPACED = Spaced(np.arange, "arange")
+
+
+class Arange(Creation):
+    """np.arange: of whole numbers it counts, of floats it is a range that follows them."""
+
+    counts_up = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        dtype = given.pop("dtype")
+        bounds = [each for each in given.values() if each is not None]
+        floats = [each for each in bounds if isinstance(each, Symbol) and _is_float(each)]
+        rounds = dtype is not None and static(dtype, "dtype") not in (float, np.float64)
+        if not floats or rounds:
+            return super().bind(builder, args, kwargs)
+        result = builder.emit(SPACED, bounds, {})
+        return result if dtype is None else support.converted(result, dtype)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return call if call.args else super().surface(call, facts)
+
+
+def _is_float(x: Symbol) -> bool:
+    return values.is_inexact(x.fact) is True and x.shape == ()
+
+
 register(Linspace(np.linspace, "linspace"))
+register(Arange(np.arange, "start, stop=None, step=None, dtype=None", arange_shape, arange_dtype))

@@ -31,6 +31,28 @@ def with_else(A, b):
     return x * 2
 
 
+class Solved:
+    """What was found so far is kept, whatever happens."""
+
+    def __init__(self, A, b):
+        self.x, self.steps = b, 0
+        try:
+            while np.sum(np.abs(A @ self.x - b)) > 0.1 and self.steps < 4:
+                self.refine(A, b)
+        except RuntimeError:
+            self.x = b * 3
+        except (OSError, AttributeError):
+            self.x = b * 4
+
+    def refine(self, A, b):
+        self.x = self.x + 0.5 * (b - A @ self.x)
+        self.steps += 1
+
+
+def what_no_arithmetic_raises(A, b):
+    return Solved(A, b).x
+
+
 def kept_from_before(A, b):
     x = b
     try:
@@ -259,6 +281,7 @@ PROGRAMS = [
         for f in (solved, with_else, kept_from_before, half_assigned, half_changed)
         for A in (np.eye(2), 0 * np.eye(2))
     ),
+    (what_no_arithmetic_raises, (np.array([[1.5, 0.5], [0.25, 1.0]]), B)),
     *((leaves_from_inside, (np.eye(2) * 3, B, n)) for n in (0, 2, 4)),
     (leaves_from_inside, (np.eye(2), B, 4)),
     *((raises_inside, (x,)) for x in (4.0, -1.0)),

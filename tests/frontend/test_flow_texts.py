@@ -316,7 +316,25 @@ def names_in_a_loop(xs):
     return total
 
 
-@pytest.mark.parametrize("function", [decides, names_in_a_loop])
+LETTERS = "CDEFGHJKLMNP"
+
+
+def zone(xs):
+    letter = LETTERS[int(4 * xs[0] ** 2) % len(LETTERS)]
+    half = 1.0 if letter.lower() >= "f" else 2.0
+    return half * np.sum(xs**2) if letter != LETTERS[-1] else xs[0]
+
+
+def aligned(xs):
+    score, first, second = np.zeros((4, 3)), "ACG", "AG"
+    for i in range(1, 4):
+        for j in range(1, 3):
+            same = xs[0] ** 2 if first[i - 1] == second[j - 1] else -0.5 * xs[1]
+            score[i, j] = max(score[i - 1, j - 1] + same, score[i - 1, j] - 0.1, score[i, j - 1])
+    return score[-1, -1]
+
+
+@pytest.mark.parametrize("function", [decides, names_in_a_loop, zone, aligned])
 @pytest.mark.parametrize("scale", [1.0, -1.7])
 def test_texts_that_decide(function, scale):
     assert_both_modes(function, (XS * scale,))
@@ -328,6 +346,15 @@ def test_a_text_of_values_is_no_key():
 
     with pytest.raises(S2SError, match="depends on values, where it has to be known"):
         grad(f)(XS)
+
+
+@pytest.mark.filterwarnings("ignore:.*a loop over samples")
+@pytest.mark.parametrize("function", [decides, zone])
+def test_what_is_asked_of_the_text_of_each_sample(function):
+    batch = np.stack([XS, -1.7 * XS, 0.1 * XS])
+    np.testing.assert_allclose(vmap(function)(batch), [function(xs) for xs in batch])
+    slopes = [grad(function)(xs) for xs in batch]
+    np.testing.assert_allclose(vmap(grad(function))(batch), slopes)
 
 
 def test_a_text_that_differs_from_sample_to_sample():

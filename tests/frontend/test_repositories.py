@@ -527,7 +527,72 @@ def windows_of_strides(x):
     return np.sum(rolling * np.hanning(4)) + np.sum(frames**3)
 
 
+class Flows:
+    """What a bond pays, and when: both anew where something is set."""
+
+    def __init__(self, maturity, rate, periods=2):
+        self.maturity, self.rate, self.periods = maturity, rate, periods
+        self.refresh()
+
+    def refresh(self):
+        self.times = np.arange(self.maturity, 0, -1 / self.periods)[::-1]
+        self.paid = [self.rate / self.periods for _ in range(len(self.times))]
+        self.paid[-1] += 1.0
+
+    def value(self, y):
+        return np.sum(np.exp(-y * self.times) * self.paid)
+
+
+def bonds(x):
+    flows = Flows(3.2 + 0.1 * x[0], 0.04 * x[1])
+    known = Flows(2, 0.05).value(x[2])
+    return flows.value(0.03 * x[2]) / known + flows.value(x[0])
+
+
+def lists_beside_arrays(x):
+    means, total = [], np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        means.append(np.mean(x[: i + 1]) ** 2)
+    total[1:] = means
+    total[:-1] += means
+    above = x > means
+    return np.sum(total * total) + np.dot(x - means, above * means / x)
+
+
+AXES, PLACES = {"J", "C", "h"}, {"name": "J", "at": np.array([1.0, 2.0])}
+
+
+def axes_of_a_space(x):
+    wanted = set("Jh")
+    if not AXES.issuperset(wanted) or "x" in AXES or len(AXES | {"x"}) != 4:
+        return x[0]
+    same = PLACES == {"name": "J", "at": PLACES["at"]} and {"a": x[1]} == {"a": x[1]}
+    return sum(x[i] ** (i + 1) for i, axis in enumerate(sorted(AXES)) if axis in wanted) * (
+        1 + same
+    )
+
+
+def checked_by_numpy(x):
+    shares = x / np.sum(x)
+    np.testing.assert_allclose(np.sum(shares), 1, err_msg=f"{shares}")
+    ratios = np.append(shares / x[::-1], [np.inf, np.nan])
+    np.nan_to_num(ratios, copy=False, posinf=2.0)
+    return np.sum(ratios**2)
+
+
+def a_grid_as_fine_as_asked(x):
+    total, step = 0.0, 0.3 + 0.01 * x[1]
+    for t in np.arange(0.1 * x[0], 2.05, step):
+        total += np.sin(x[2] * t) * step
+    return total
+
+
 PROGRAMS = [
+    bonds,
+    lists_beside_arrays,
+    axes_of_a_space,
+    checked_by_numpy,
+    a_grid_as_fine_as_asked,
     halved_until_it_is_small,
     none_before_the_first,
     shifted_strikes,

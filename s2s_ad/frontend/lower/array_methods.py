@@ -16,7 +16,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.heap import Reference, View, settled
+from s2s_ad.frontend.lower.heap import READ_ONLY, Reference, View, settled
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.stores import replace
 from s2s_ad.frontend.lower.subscripts import read_item
@@ -141,14 +141,18 @@ def _is_own(x: Symbol) -> bool:
 
 @evaluates(np.ndarray.setflags)
 def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> None:
-    """x.setflags(write=True), which says nothing new of an array that the function has made."""
-    if unwrap(write) is not True or more or not _is_own(x):
+    """x.setflags(write=...) of an array that the function has made: nobody writes to it after it
+    was made read-only."""
+    write = unwrap(write)
+    if not isinstance(write, bool) or more or not _is_own(x):
         raise SharedMemoryError(
             "S2S207",
-            "setflags of an array that others may see, or but to make it writeable",
+            "setflags of an array that others may see, or of more than write",
             why="who passed the array would see the change, and compiled code checks no flags",
             help="work on a copy: y = x.copy()",
         )
+    if not write:
+        x.refusal = READ_ONLY
 
 
 def _check_alone(x: Symbol, what: str, help: str) -> None:

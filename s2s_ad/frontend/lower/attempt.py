@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from s2s_ad.core.callee import compound_of, item_of, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import ORDINARY
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.caught import Caught
@@ -250,27 +251,52 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
 
 
 def failing(lowering: Lowering, errors: list[form.Handled]) -> Callable[[form.Statement], bool]:
-    """Which statements may raise what the handlers are for.
-
-    That an iterator has come to its end is told by a `raise` alone, by no function of a library.
-    """
+    """Which statements may raise what the handlers are for."""
     kinds = [kind for each in errors for kind in each.kinds]
-    if kinds and all(issubclass(kind, StopIteration) for kind in kinds):
-        return _may_stop
-    return lambda statement: may_raise(statement, lowering.builder.fact_of)
+    return lambda statement: _may_raise_one_of(kinds, statement, lowering.builder.fact_of)
 
 
-def _may_stop(statement: form.Statement) -> bool:
-    compound = compound_of(statement)
+def _may_raise_one_of(kinds: Sequence[type], statement: form.Statement, fact: Callable) -> bool:
+    """Whether a statement may raise an exception of one of some classes, or of one below."""
     if isinstance(statement, form.Effect):
-        return any(isinstance(each, gast.Raise) for each in gast.walk(statement.node))
+        return _are_related(kinds, _raised_by(statement))
+    compound = compound_of(statement)
     if compound is None:
-        return False
+        return may_raise(statement, fact) and _are_related(kinds, statement.rule.raises)
     inside = [compound, *reached(compound.blocks)]
     if any(getattr(each, "is_stub", False) for each in inside):
-        return True
-    plain = [each for one in inside for block in one.blocks for each in block.body]
-    return any(_may_stop(each) for each in plain if compound_of(each) is None)
+        return True  # of a function that is not known yet anything may
+    return not compound.marker and any(
+        _may_raise_one_of(kinds, each, block.fact)
+        for one in inside
+        for block in one.blocks
+        for each in block.body
+        if compound_of(each) is None
+    )
+
+
+def _raised_by(statement: form.Effect) -> tuple[type[BaseException], ...]:
+    """Of which classes exceptions are that an effect raises, printing among them."""
+    found: list[type[BaseException]] = [*ORDINARY, AssertionError, OSError, Warning]
+    for each in gast.walk(statement.node):
+        if isinstance(each, gast.Raise):
+            kind = each.exc.func if isinstance(each.exc, gast.Call) else each.exc
+            kind = getattr(kind, "value", None)
+            is_known = isinstance(kind, type) and issubclass(kind, BaseException)
+            found.append(kind if is_known else BaseException)
+    return (*found,)
+
+
+def _are_related(kinds: Sequence[type], raised: Sequence[type]) -> bool:
+    """Whether an exception of one of these classes may be of one of the others.
+
+    What is no Exception, like KeyboardInterrupt, comes from outside, at any time.
+    """
+    return any(
+        not issubclass(kind, Exception) or issubclass(kind, each) or issubclass(each, kind)
+        for kind in kinds
+        for each in raised
+    )
 
 
 def _changes_last(fails: Callable, body: Path, content: Any, at: int) -> bool:

@@ -32,7 +32,7 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.picked import is_picked, one_of_several, options
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
+from s2s_ad.frontend.lower.refused import is_statement_only
 from s2s_ad.frontend.lower.string_unions import as_result
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 from s2s_ad.frontend.scopes import COMPREHENSIONS
@@ -221,7 +221,7 @@ def _is_effect_function(value: Any) -> bool:
     if isinstance(unwrap(holder), logging.Logger):
         method = value.function if isinstance(value, Method) else value
         return getattr(method, "__name__", "") in LOGGER_METHODS
-    return any(value is each for each in STATEMENTS_ONLY)
+    return is_statement_only(value)
 
 
 def _done(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> bool:

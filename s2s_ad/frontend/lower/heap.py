@@ -58,7 +58,9 @@ CHANGED = "a value that may share memory with what was changed"
 UNCERTAIN = "whether that is the same memory is not known when the code is generated"
 PERHAPS_SHARED = "an array that may share memory with another is changed"
 FOREIGN = "an array that is not the function's own is changed"
+READ_ONLY = "an array is changed that was made read-only"
 WHY = {
+    READ_ONLY: "x.setflags(write=False) did that, and NumPy would raise a ValueError here",
     FOREIGN: "it stands outside the function, and who calls the function would see the change",
     PERHAPS_SHARED: "which other arrays would change with it is not known here",
 }

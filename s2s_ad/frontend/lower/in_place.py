@@ -15,7 +15,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply, check_keywords
+from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply, as_argument, check_keywords
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, settled
@@ -50,12 +50,7 @@ def evaluates(*functions: Any) -> Callable:
             first, *rest = args
             target = writable(lowering, first)
             if target.number is not False:
-                raise SharedMemoryError(
-                    "S2S207",
-                    "a value that may be a number is changed in place",
-                    why="the method of a number changes nothing",
-                    help="write x = ...",
-                )
+                raise _perhaps_a_number()
             return handler(lowering, target, *rest, **kwargs)
 
         HANDLERS.update(dict.fromkeys(functions, checked))
@@ -63,6 +58,15 @@ def evaluates(*functions: Any) -> Callable:
         return handler
 
     return register
+
+
+def _perhaps_a_number() -> SharedMemoryError:
+    return SharedMemoryError(
+        "S2S207",
+        "a value that may be a number is changed in place",
+        why="the method of a number changes nothing",
+        help="write x = ...",
+    )
 
 
 def _rank(target: Reference, what: str) -> int:
@@ -86,6 +90,21 @@ def fill(lowering: Lowering, target: Reference, value: Any) -> None:
 @evaluates(np.ndarray.sort)
 def sort(lowering: Lowering, target: Reference, axis: Any = -1, kind: Any = None) -> None:
     replace(lowering, target, lowering.builder.call(np.sort, (settled(target),), {"axis": axis}))
+
+
+def _nan_to_num(lowering: Lowering, x: Any, copy: Any = True, **options: Any) -> Any:
+    """With copy=False an array is changed; what is no array is made one."""
+    result = lowering.call(np.nan_to_num, as_argument(lowering, x), **options)
+    if unwrap(copy) is not False or not isinstance(x, Reference) or x.number is True:
+        return result
+    target = writable(lowering, x)
+    if target.number is not False:
+        raise _perhaps_a_number()
+    replace(lowering, target, result)
+    return target
+
+
+HANDLERS[np.nan_to_num] = lambda lowering, args, kwargs: _nan_to_num(lowering, *args, **kwargs)
 
 
 @evaluates(np.copyto)

@@ -15,11 +15,11 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, constant_value
-from s2s_ad.core.tree import VIEWS, Tree, to_object
+from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import ClassOf, read_attribute
-from s2s_ad.frontend.lower.calls import known_object
+from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import (
@@ -232,7 +232,7 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
         return _made(lowering, left.kind, [*left.items, *right.items])
     items, other = (left, right) if kinds[0] else (right, left)
     if _takes_a_list(function, other):
-        return lowering.call(function, *map(to_object, (left, right)))
+        return lowering.call(function, *(as_argument(lowering, each) for each in (left, right)))
     if function is operator.mul and not isinstance(other, Tree):
         return _repeated(lowering, items, other)
     raise _unsupported(left, right)
@@ -488,10 +488,15 @@ def _compared_with(
     if both and kind in (gast.Eq, gast.NotEq):
         return COMPARE[kind](known_object(left), known_object(right))
     alike = is_sequence(left) and is_sequence(right)
-    if alike and kind in (gast.Eq, gast.NotEq):
+    dicts = all(isinstance(each, Tree) and each.kind is dict for each in (left, right))
+    if (alike or dicts) and kind in (gast.Eq, gast.NotEq):
         return _compared_items(lowering, node, kind, left, right)
     if alike and kind in ORDER and issubclass(left.kind, list) is issubclass(right.kind, list):
         return _ordered(lowering, node, kind, left.items, right.items)
+    beside = [b for a, b in ((left, right), (right, left)) if is_sequence(a)]
+    if len(beside) == 1 and _takes_a_list(COMPARE[kind], beside[0]):
+        pair = (as_argument(lowering, each) for each in (left, right))
+        return lowering.call(COMPARE[kind], *pair)
     raise lowering.refuse(
         node, f"a comparison of {_kind(left)} and {_kind(right)}", "compare the items one by one"
     )
@@ -500,12 +505,22 @@ def _compared_with(
 def _compared_items(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Tree, right: Tree
 ) -> Any:
-    """`a.shape == (2, 3)`, `a.shape != b.shape`: item by item."""
+    """`a.shape == (2, 3)`, `a.shape != b.shape`: item by item, those of dicts by key."""
     if len(left.items) != len(right.items) or left.kind is not right.kind:
         return kind is gast.NotEq
+    others = right.items
+    if left.kind is dict:
+        if {*left.keys} != {*right.keys}:
+            return kind is gast.NotEq
+        others = tuple(map(_entries(right).__getitem__, left.keys))
     stops = kind is gast.NotEq
-    pairs = zip(left.items, right.items, strict=True)
-    found = [_if_known(_compared(lowering, node, kind, a, b)) for a, b in pairs]
+    pairs = zip(left.items, others, strict=True)
+    found = [
+        not stops
+        if _is_one_array(a, b)  # Python asks first whether items are the same object
+        else _if_known(_compared(lowering, node, kind, a, b))
+        for a, b in pairs
+    ]
     unknown = [each for each in found if isinstance(each, Symbol)]
     if any(each is stops for each in found):
         return stops
@@ -513,6 +528,14 @@ def _compared_items(
         return not stops
     function = np.logical_or if stops else np.logical_and
     return functools.reduce(lambda a, b: lowering.call(function, a, b), unknown)
+
+
+def _is_one_array(left: Any, right: Any) -> bool:
+    """Whether it is certain that both are one array."""
+    arrays = _is_array(left) and _is_array(right) and left.shape not in ((), None)
+    if isinstance(left, Reference) or isinstance(right, Reference):
+        return arrays and left is right
+    return arrays and left.name == right.name
 
 
 def _ordered(

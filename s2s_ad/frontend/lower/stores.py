@@ -13,7 +13,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Hint
-from s2s_ad.core.tree import to_object
+from s2s_ad.core.tree import Tree, to_object
+from s2s_ad.frontend.lower.calls import as_argument
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
 from s2s_ad.frontend.lower.views import is_basic
@@ -91,10 +92,12 @@ def placed(target: Reference, index: Any) -> tuple[Reference, Any]:
 
 def as_array(lowering: Lowering, value: Any) -> Any:
     """A value to be stored: lists become arrays."""
-    plain = to_object(settled(value))
-    return (
-        lowering.builder.call(np.array, (plain,), {}) if isinstance(plain, tuple | list) else plain
-    )
+    is_list = isinstance(value, Tree) and value.kind in (tuple, list)
+    plain = settled(as_argument(lowering, value)) if is_list else to_object(settled(value))
+    is_open = isinstance(plain, Symbol) and isinstance(plain.fact, values.List)
+    if is_open or isinstance(plain, tuple | list):
+        return lowering.builder.call(np.array, (plain,), {})
+    return plain
 
 
 def fitted(lowering: Lowering, target: Reference, index: Any, value: Any) -> Any:

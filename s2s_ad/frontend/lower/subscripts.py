@@ -11,7 +11,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -27,7 +27,7 @@ from s2s_ad.frontend.lower.containers import (
     new_list,
     sequence,
 )
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
@@ -79,6 +79,8 @@ def _item(lowering: Lowering, value: Any, index: Any) -> Any:
     if type(value) in ITEMS:
         return ITEMS[type(value)](lowering, value, index)
     known = unwrap(value)
+    if isinstance(known, str) and isinstance(constant_value(index), Symbol):
+        return HANDLERS[gast.Subscript](lowering, [known, index], {})
     if isinstance(known, str | bytes | range):
         return known[known_position(lowering, index)]
     if isinstance(known, enum.EnumMeta):  # Mode["fast"]

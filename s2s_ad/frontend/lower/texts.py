@@ -252,6 +252,15 @@ def _compared(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 HANDLERS[gast.Compare] = _compared
 
 
+def _letter(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`"CDE"[i]`, where the number is known when the code runs."""
+    text, index = (effects.as_expression(lowering, each) for each in args)
+    return _emitted(lowering, gast.Subscript(text, index, gast.Load()))
+
+
+HANDLERS[gast.Subscript] = _letter
+
+
 def formatted(lowering: Lowering, left: Any, right: Any) -> Any:
     """`"%.3f" % x` and `"%d of %d" % (i, n)`"""
     parts = right.items if isinstance(right, Tree) else (right,)

@@ -101,7 +101,7 @@ def _step(
         atoms[name] = context.mark(value, flag)
         return
     operation = context.builder.operation(statement, atoms)
-    some = _shown(context, statement, operation) or _of_some(context, operation)
+    some = _shown(context, program, statement, operation) or _of_some(context, operation)
     if some is not None:
         atoms[name] = some
         context.builder.named(getattr(some, "array", some), hint)
@@ -133,14 +133,18 @@ def _step(
         _know(context, result, program.facts[name])
 
 
-def _shown(context: Batch, statement: form.Statement, operation: Operation) -> Shown | None:
+def _shown(
+    context: Batch, program: Program, statement: form.Statement, operation: Operation
+) -> Shown | None:
     """A text that differs from sample to sample; None of anything else."""
     texts = [each for each in operation.operands if isinstance(each, Shown)]
-    if texts and not operation.rule.shows:
-        raise texts[0].error()
     differs = texts or any(map(context.is_batched, operation.operands))
-    if not (operation.rule.shows and differs):
+    if not (operation.rule.shows and differs) and not texts:
         return None
+    if isinstance(program.facts[statement.target], values.Scalar):
+        raise Ragged  # what is asked of a text is asked of that of each sample
+    if not operation.rule.shows:
+        raise texts[0].error()
     return Shown(operation.rule, operation.operands, statement.origin)
 
 
