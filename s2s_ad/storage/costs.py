@@ -72,9 +72,12 @@ def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) 
     """The value that a statement computes.
 
     Where the statement runs once (not `repeated`) its value is simply still there: keeping it
-    costs nothing worth a computation. Of an array and its view the array is kept.
+    costs nothing worth a computation. Of an array and its view the array is kept. A number that
+    is computed of constants, such as `0.1**2`, is written again.
     """
     keep, again = cost_of_keeping(fact), cost_of_computing(statement, fact)
+    if again is not None and size(fact) == 1 and not statement.reads:
+        again = 0
     keep = keep + 1 if keep is not None and again == 0 else keep
     if not repeated:
         keep, again = (None if keep is None else 1), (0 if again == 0 else None)

@@ -6,6 +6,7 @@ is then either kept, or computed again; the storage plan decides.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -29,12 +30,14 @@ class Halves:
 
     kept: what the second half reads of the first, or of leaves that are gone when it runs.
     read: all that the second half reads: what is kept, leaves, and adjoints.
+    checks_again: whether the second half finds out what the first then need not ask.
     """
 
     early: list[form.Statement]
     late: list[form.Statement]
     kept: list[str]
     read: list[str]
+    checks_again: bool = False
 
 
 def joint(
@@ -137,9 +140,10 @@ def halve(
         asked_again=asked_again,
         repeated=repeated,
     )
-    early = _checked_once(early, chosen.again)
+    checked = _checked_once(early, chosen.again)
+    again = any(map(operator.is_not, early, checked))
     late = [*map(_again, _in_order(chosen.again)), *late]
-    return Halves(early, late, chosen.kept, _outside(program, late, results))
+    return Halves(checked, late, chosen.kept, _outside(program, late, results), again)
 
 
 def recomputing(program: Program, results: Iterable[Any]) -> Halves:

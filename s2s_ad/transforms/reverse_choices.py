@@ -268,7 +268,7 @@ class Choice:
     def _save(self, sides: Sequence[Divided]) -> None:
         """Let the forward pass hand over what the backward halves need of it."""
         slots = self._slots(sides)
-        if not slots:
+        if not slots and not any(side.halves.checks_again for side in sides):
             return
         blocks = [self._forward_block(i, side, slots) for i, side in enumerate(sides)]
         is_attempt = isinstance(self.region, Attempt)
