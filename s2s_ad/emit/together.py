@@ -19,7 +19,7 @@ from s2s_ad.analysis import liveness
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee, item_of
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Program, list_of
 from s2s_ad.core.saved import Unpack
 from s2s_ad.emit.ready import Functions, Ready
 from s2s_ad.emit.travels import Node, Travels
@@ -75,6 +75,17 @@ def _call_items_alike(travels: Travels, change: Change) -> None:
     items = {
         node for group in change.tuples.values() for each in group for node in travels.items[each]
     }
+    for node, hint, text, is_single in _appended_as(travels, items):
+        change.called[travels.root(node)] = Hint(text, "derived") if text else hint
+        if is_single:
+            change.names[node] = hint  # it may stand where it is kept
+
+
+def _appended_as(
+    travels: Travels, items: Collection[Node]
+) -> Iterator[tuple[Node, Hint, str, bool]]:
+    """What is appended to lists as one of these classes: its hint, what it may be called, and
+    whether nothing else reads it."""
     blocks: dict[int, tuple[Described, Mapping[str, int]]] = {}
     for node, block in travels.appended:
         if travels.root(node) not in items:
@@ -85,9 +96,7 @@ def _call_items_alike(travels: Travels, change: Change) -> None:
         described, counts = blocks[id(block)]
         hint = block.hints.get(node.name, TEMPORARY)
         text = hint.text or described.text(node.name) or described.kind(node.name)
-        change.called[travels.root(node)] = Hint(text, "derived") if text else hint
-        if counts[node.name] == 1:
-            change.names[node] = hint  # it may stand where it is kept
+        yield node, hint, text, counts[node.name] == 1
 
 
 def _lists_alike(travels: Travels, moved: Collection[Node]) -> list[list[Node]]:
@@ -184,13 +193,21 @@ def _call_alike(travels: Travels, change: Change, function: Callee, program: Pro
         hint = program.hints.get(name, TEMPORARY)
         if hint.kind != "user":
             text = described.text(name)
-            hint = Hint(text, "derived") if text else hint
+            hint = Hint(text or _list_word(travels, function, slot) or hint.text, "derived")
         if hint.text:
             change.names[Node(function, name)] = hint
             change.called.update(dict.fromkeys(roots, hint))
         for backward, index in (inputs or {}).items() if hint.text else ():
             leaf = travels.functions[backward].leaves()[index]
             change.names[Node(backward, leaf)] = hint
+
+
+def _list_word(travels: Travels, function: Callee, slot: int) -> str:
+    """What an output that is a list is called after its items."""
+    lists = [travels.list_of(each) for each in travels.outputs.get((function, slot), ())]
+    items = {node for each in lists for node in travels.items.get(each, ())}
+    words = {list_of(text) for _, _, text, _ in _appended_as(travels, items)}
+    return words.pop() if len(words) == 1 else ""
 
 
 def _roots(travels: Travels, function: Callee, slot: int) -> frozenset[Node]:
