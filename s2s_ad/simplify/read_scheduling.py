@@ -17,7 +17,8 @@ MOST = 4  # operations that are moved for one view
 def readers_first(program: Program) -> Program:
     """What reads an array, or a part of it, goes before an update of the array, where it can.
 
-    What is read after the update has to be a copy, once the update is in place.
+    What is read after the update has to be a copy, once the update is in place; and an element that
+    is read once needs no name.
 
     Example:
         >>> import numpy as np
@@ -77,8 +78,14 @@ class _Order:
     def _note_view(self, statement: form.Statement) -> None:
         if isinstance(statement, form.Op) and statement.operands:
             base = getattr(statement.operands[0], "id", None)
-            if base is not None and _may_be_view(self.program, statement):
+            single = statement.function is operator.getitem and self._has_one_reader(statement)
+            if base is not None and (single or _may_be_view(self.program, statement)):
                 self.views.setdefault(base, []).append(statement.target)
+
+    def _has_one_reader(self, statement: form.Op) -> bool:
+        """Whether a value is read once, where it may stand if nothing comes between."""
+        name = statement.target
+        return len(self.readers.get(name, ())) == 1 and name not in self.handed_out
 
     def _movable(self, position: int) -> list[int]:
         """The places of what reads the array as it was, or a view of it, after the update."""
