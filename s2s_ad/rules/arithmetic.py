@@ -32,6 +32,8 @@ from s2s_ad.rules.masks import (
 from s2s_ad.rules.real_powers import is_to_be_checked
 from s2s_ad.rules.shares import adjoint_of_normalised, is_share
 
+DIGITS = 15  # of which each decimal number is a float of its own
+
 
 class Negative(Elementwise):
     """Negation, which goes into a constant factor where there is one."""
@@ -329,7 +331,13 @@ def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
 
 
 def _kept(value: Symbol, number: float) -> float | None:
-    """The number, if it is one beside the value, too, and not infinite or lost."""
+    """The number, if it is one beside the value, too, and not infinite or lost.
+
+    One that rounding has made long is the short one next to it: 3 * 0.1 is 0.3.
+    """
+    if type(number) is float and math.isfinite(number):
+        short = float(f"{number:.{DIGITS}g}")
+        number = short if abs(short - number) <= math.ulp(number) else number
     return number if values.keeps(value.fact, number) else None
 
 

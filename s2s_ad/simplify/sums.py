@@ -13,11 +13,12 @@ from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.indices import are_apart, index_kind, index_text
 from s2s_ad.core import form, sizes, values
-from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
+from s2s_ad.core.rewriting import rewritten
 
 
 def join_sums(program: Program) -> Program:
@@ -213,7 +214,22 @@ def set_sums(program: Program) -> Program:
             untouched[statement.target] = []
         body.append(statement)
     body = _without(body, unread, program.outputs()) if unread else body
-    return program.with_(body=tuple(body))
+    return rewritten(program.with_(body=tuple(body)), lambda each: _stored_again(made, each))
+
+
+def _stored_again(
+    made: Mapping[str, form.Op], statement: form.Statement
+) -> form.Statement | gast.AST:
+    """The array where a derivative stores what it has read there; any other statement."""
+    if isinstance(statement, form.Effect) or statement.function is not runtime.index_set:
+        return statement
+    array, value = statement.operands
+    read = made.get(getattr(value, "id", ""))
+    if statement.phase not in DERIVED or read is None or read.function is not operator.getitem:
+        return statement
+    own = getattr(read.operands[0], "id", "") == getattr(array, "id", None)
+    indices = [index_text(each.parameters["index"]) for each in (read, statement)]
+    return array if own and indices[0] == indices[1] else statement
 
 
 def _without(

@@ -63,6 +63,42 @@ def lens(x):
     return total
 
 
+def rod(x):
+    edge, rate = x[0] * 2.0, x[1] / 0.1**2
+    T = x.copy()
+    for k in range(6):
+        change = T[2:] - 2 * T[1:-1] + T[:-2]
+        T[1:-1] = T[1:-1] + 1e-3 * rate * change
+        T[-1] = edge
+        if k % 2 == 0:
+            T[0] = T[0] + edge * x[k // 2]
+    return np.sum(T**2)
+
+
+def every_other(x):
+    total, level = 0.0, x[0]
+    for k in range(6):
+        level = level * 0.9
+        if k % 2 == 0:
+            total += (level - x[k // 2]) ** 2
+    return total
+
+
+def diffused(T0, rate, edge):
+    T = T0.copy()
+    for _ in range(4):
+        new = T.copy()
+        change = T[2:] - 2 * T[1:-1] + T[:-2]
+        new[1:-1] = T[1:-1] + rate * change
+        new[0], new[-1] = edge, edge
+        T = new
+    return T
+
+
+def of_a_helper(x):
+    return np.sum(diffused(x, x[0], x[1]) ** 2)
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -72,6 +108,9 @@ def lens(x):
         (masked, ["np.triu(np.ones((2, 2), dtype=bool), k=1)", "1e-5"], []),
         (powers_of_ten, [f"{math.log(10.0)!r} * 10.0**x"], ["np.float64"]),
         (scores, [], ["isfinite", "np.where"]),
+        (rod, ["edge_bar += T_bar[-1]", "/ 0.1**2"], ["T_bar_last", "T_bar[0] = T_bar[0]"]),
+        (every_other, [], ["        x[k // 2]\n"]),
+        (of_a_helper, ["change = change_saved.pop()"], []),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -70,7 +70,7 @@ def element(b, x):
         (read_through_what_changed, ["getitem", "index_set", "getitem", "mul"]),
         (handed_out, ["getitem", "index_set"]),
         (put_into_a_list, ["getitem", "index_set", "list_of", "list_append"]),
-        (element, ["getitem", "index_set", "mul"]),
+        (element, ["getitem", "mul", "index_set"]),
     ],
 )
 def test_what_reads_a_view_goes_before_the_update(write, expected):
