@@ -12,7 +12,6 @@ from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.registry import RULES
-from s2s_ad.rules.arithmetic import Filled
 from s2s_ad.rules.composite import Composite
 from s2s_ad.rules.conversions import Conversion
 from s2s_ad.rules.creation import MakeArray
@@ -24,15 +23,15 @@ from s2s_ad.rules.unsupported import Refused
 ARRAYS = [np.linspace(0.1, 0.9, n).reshape(s) for n, s in ((3, (3,)), (9, (3, 3)), (3, (1, 3)))]
 #: what Core never applies to an array under this name, or not in this way: some are taken apart or
 #: refused, the others stand for astype, for a copy, or for nothing
-NOT_OF_ARRAYS = (
-    Composite | Conversion | Einsum | Filled | FromDiagonal | Most | MakeArray | Refused
-)
+NOT_OF_ARRAYS = Composite | Conversion | Einsum | FromDiagonal | Most | MakeArray | Refused
+#: whose second argument, where it is 0, makes the frontend store the result in the array
+STORED = (np.nan_to_num,)
 
 
 def results():
     """(rule, array, result) of all functions that take an array, or an array and one thing more."""
     for function, rule in RULES.items():
-        if isinstance(rule, NOT_OF_ARRAYS) or isinstance(rule.function, type):
+        if isinstance(rule, NOT_OF_ARRAYS) or isinstance(rule.function, type) or function in STORED:
             continue
         for x in ARRAYS:
             for more in ((), (0,), ((-1,),), (x.shape,), (0, 1), (slice(1, None),)):

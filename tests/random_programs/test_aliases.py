@@ -69,7 +69,8 @@ def came_of(seed, modes):
             for each in modes:
                 each(f, expected)
         except S2SError as error:
-            assert "Python refuses this" not in str(error), f"seed {seed}: {error}\n{text}"
+            if "Python refuses this" in str(error):
+                raise AssertionError(f"seed {seed}: {error}\n{text}") from error
             return re.split(" at line|\n", str(error))[0]
         except Exception as error:
             raise AssertionError(f"seed {seed}: {error!r}\n{text}") from error
