@@ -40,6 +40,8 @@ def as_extremes(program: Program) -> Program:
             t1 = 2.0 * largest
             return t1
     """
+    if not any(isinstance(each.rule, Branch) for each in program.body):
+        return program
     counts = liveness.counts(program.body, program.outputs())
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     choices = {name: _extreme(program, made, counts, each) for name, each in made.items()}

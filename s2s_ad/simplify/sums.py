@@ -187,6 +187,8 @@ def set_sums(program: Program) -> Program:
             zeros.2 = index_set(zeros, v, index=1)
             return (a.2, zeros.2)
     """
+    if not any(each.rule.updates for each in program.body):
+        return program
     counts = liveness.counts(program.body, program.outputs())
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     cleared: dict[str, form.Statement] = {}

@@ -354,7 +354,8 @@ def inputs_of(
     """The program's inputs, and the value of each parameter while lowering."""
     inputs, given = [], {}
     parameters = signature_of(function).parameters
-    taken = {*parameters, *_bound_otherwise(function)}
+    whole = all(isinstance(each, values.AbstractValue) for each in arguments.values())
+    taken = set() if whole else {*parameters, *_bound_otherwise(function)}
     for parameter in parameters.values():
         if parameter.name not in arguments:
             continue
