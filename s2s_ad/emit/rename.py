@@ -400,7 +400,7 @@ class Naming:
             return call.program.hints.get(leaf, TEMPORARY).text
         made = reader.name if reader.store is None else reader.store.base
         text = self._hint(self.variables.of(made)).text if made else ""
-        return f"{text}_{_role(reader.expression, name)}" if text else ""
+        return f"{text}_{_role(reader.expression, name)}" if text.strip("_") else ""
 
     @lazy
     def _readers(self) -> dict[str, Line]:

@@ -87,7 +87,7 @@ def arange_shape(full: dict[str, Any]) -> values.Shape:
 
 def _between(start: Any, stop: Any) -> int | values.Dim:
     """How many numbers there are from the one to below the other, one apart."""
-    if start == 0 and not isinstance(start, Symbol):
+    if not isinstance(start, Symbol) and start == 0:
         return dim_of(stop)
     found = []
     for each in (start, stop):

@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, is_same, key_of, static
 from s2s_ad.core.dependence import (
     EVERYTHING,
     Dependence,
@@ -414,6 +414,9 @@ class IndexAdd(Update):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index, value = args
+        base = _set_to_zero(builder, x, index)
+        if base is not None:
+            return builder.call(runtime.index_set, (base, index, value), {})
         if isinstance(x, Symbol) and isinstance(x.fact, values.List):
             rule, _, _ = builder.definition(x)
             untouched = rule is not None and rule.function is runtime.zeros_like
@@ -461,6 +464,23 @@ class IndexAdd(Update):
         return base + value
 
 
+def _set_to_zero(builder: Builder, x: Any, index: Any) -> Any:
+    """What an adjoint was before just these elements were set to 0; None of anything else."""
+    rule, operands, params = builder.definition(x)
+    if not builder.derived or rule is None or rule.function is not runtime.index_set:
+        return None
+    same = key_of(params["index"]) == key_of(index) and not may_repeat(index, builder)
+    return operands[0] if same and is_zero(operands[1]) else None
+
+
+def _stands_there(builder: Builder, x: Any, index: Any, value: Any) -> bool:
+    """Whether the value is what x has at the index already."""
+    rule, operands, params = builder.definition(value)
+    if not builder.derived or rule is None or rule.function is not operator.getitem:
+        return False
+    return is_same(operands[0], x) and key_of(params["index"]) == key_of(index)
+
+
 def _is_one_number(builder: Builder, x: Any, value: Any, index: Any) -> bool:
     """Whether a number that took the place of an array without axes is all that is changed."""
     nowhere = index is Ellipsis or (isinstance(index, tuple) and not index)
@@ -500,7 +520,8 @@ class IndexSet(Update):
         x, value = operands
         if _is_one_number(builder, x, value, params["index"]):
             return value
-        if builder.derived and is_zero(value) and is_zeros(builder, x):
+        zeros = builder.derived and is_zero(value) and is_zeros(builder, x)
+        if zeros or _stands_there(builder, x, params["index"], value):
             return x
         return value if _is_whole(builder, x, value, params["index"]) else None
 

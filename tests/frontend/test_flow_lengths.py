@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from frontend.every_mode import assert_both_modes
 from frontend.flow import lowered
 from s2s_ad import S2SError, grad, vmap
 from s2s_ad.frontend.lower import loops
@@ -198,16 +197,12 @@ def test_where_lengths_do_not_matter_one_text_serves_all():
     assert gradient.source(XS) == gradient.source(np.arange(7.0))
 
 
+# ---- what stays refused --------------------------------------------------------------------------
+
+
 def of_those_that_are_positive(xs):
     sections = [Section((x, 0.5)) for x in xs if x > 0]
     return sum(section(1.0) + section(2.0) for section in sections)
-
-
-def test_values_decide_which_of_the_objects_are_kept():
-    assert_both_modes(of_those_that_are_positive, (XS,))
-
-
-# ---- what stays refused --------------------------------------------------------------------------
 
 
 def chain_of_unknown_length(xs):
@@ -218,12 +213,13 @@ def chain_of_unknown_length(xs):
     return head.rest.value
 
 
-def test_where_values_decide_the_length_it_is_refused():
+@pytest.mark.parametrize("function", [of_those_that_are_positive, chain_of_unknown_length])
+def test_where_values_decide_the_length_it_is_refused(function):
     with pytest.raises(S2SError) as caught:
-        lowered(chain_of_unknown_length, (XS,))
+        lowered(function, (XS,))
     assert caught.value.origin is not None
     with pytest.raises(S2SError):
-        grad(chain_of_unknown_length)(XS)
+        grad(function)(XS)
 
 
 def a_tuple_of_all(xs):

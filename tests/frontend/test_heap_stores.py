@@ -171,6 +171,14 @@ def indices_of_two_axes(a, i):
     return b
 
 
+def tuples_in_an_index(a, x):
+    for d in range(2):
+        out = np.where(a[:, d] < 0)
+        a[out, d] *= -2
+    a[(0, 1), 1] += x[0]
+    return a
+
+
 def masks(a, x):
     b, y = a.copy(), x * 1.0
     b[b > 5] = 0.0
@@ -407,6 +415,7 @@ CASES = [
     (indices_that_repeat, (X, PLACES)),
     (lists_of_indices, (X,)),
     (indices_of_two_axes, (A, PLACES)),
+    (tuples_in_an_index, (A - 3.0, X)),
     (masks, (A, X)),
     (whole_array, (X,)),
     (whole_argument, (X,)),

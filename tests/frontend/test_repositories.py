@@ -587,8 +587,19 @@ def a_grid_as_fine_as_asked(x):
     return total
 
 
+def lobes_around_peaks(x):
+    spectrum = np.zeros(12)
+    for i, place in enumerate(4.0 + 3.0 * x):
+        near = np.arange(round(place) - 1, round(place) + 2)
+        spectrum[near] += x[i] * np.cos(near - place)
+    starts = np.flatnonzero(spectrum[1:] > spectrum[:-1]) + 1
+    starts = np.insert(starts, 0, 0)
+    return np.sum(spectrum[starts] ** 2 * (1 + starts)) + np.sum(spectrum)
+
+
 PROGRAMS = [
     bonds,
+    lobes_around_peaks,
     lists_beside_arrays,
     axes_of_a_space,
     checked_by_numpy,

@@ -15,7 +15,6 @@ from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.comprehensions import private
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.references import Box
 
@@ -68,7 +67,8 @@ def watched(lowering: Lowering, box: Box, run: Callable[[], Exits]) -> Exits:
 
 
 def _content(box: Box) -> Any:
-    return box.content if may_lack_items(box) else rows.measure(box.content)
+    first = rows.measure(box.content)
+    return first
 
 
 def _is_as_long(builder: Builder, start: int, now: Any, before: Any) -> bool:
