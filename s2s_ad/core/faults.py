@@ -58,6 +58,8 @@ def names_ours(error: Exception) -> bool:
     found = re.search(r"'(\w+)' object|type '?(\w+)", str(error))
     kind = next(filter(None, found.groups()), "") if found else ""
     innermost = _files(error)[-1]
+    if innermost.startswith(PACKAGE) and str(error).startswith("zip() argument "):
+        return True  # of the user's zip() it is said otherwise
     if innermost.startswith(WITHIN) and (isinstance(error, AttributeError) or kind == "NoneType"):
         return True
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("s2s_ad.")]

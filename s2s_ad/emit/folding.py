@@ -453,10 +453,11 @@ def negative_of(value: gast.AST) -> gast.AST | None:
         return value.operand
     if isinstance(value, gast.Constant) and type(value.value) in (int, float) and value.value < 0:
         return form.constant(-value.value)
-    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
-        left = negative_of(value.left)
-        if left is not None:
-            return gast.BinOp(left, value.op, value.right)
+    left = negative_of(value.left) if isinstance(value, gast.BinOp) else None
+    if left is not None and isinstance(value.op, gast.Mult | gast.Div | gast.MatMult):
+        return gast.BinOp(left, value.op, value.right)
+    if left is not None and isinstance(value.op, gast.Sub):  # that of -a - b is a + b
+        return gast.BinOp(left, gast.Add(), value.right)
     return None
 
 

@@ -2,10 +2,13 @@
 
 import math
 
+import gast
 import numpy as np
 import pytest
 
 from s2s_ad import grad, jit, vmap
+from s2s_ad.emit.folding import negative_of
+from s2s_ad.emit.printer import print_expression
 from transforms.differences import agrees
 
 X = np.array([0.4, -0.9, 1.7, 0.2])
@@ -184,3 +187,21 @@ def test_of_equal_numbers_and_nan_it_is_the_first(values):
 
     found = vmap(first)(np.array([values, values]))
     np.testing.assert_array_equal([each[0] for each in found], first(np.array(values)))
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("-a", "a"),
+        ("-a * b", "a * b"),
+        ("-a @ b", "a @ b"),
+        ("-a - b * c", "a + b * c"),
+        ("-a - b - c", "a + b + c"),
+        ("-1.0 - a", "1.0 + a"),
+        ("-a + b", None),
+        ("a - b", None),
+    ],
+)
+def test_a_negative_sum_is_subtracted(text, expected):
+    found = negative_of(gast.parse(text, mode="eval").body)
+    assert (None if found is None else print_expression(found)) == expected

@@ -3,6 +3,7 @@
 Each function gives what Python gives, in all modes.
 """
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,9 +153,136 @@ def one_of_two_lists(x):
     return sum(high) * 3 + sum(low)
 
 
+def those_who_have_enough(x):
+    pool = [Account(each) for each in x]
+    winners = []
+    for account in pool:
+        if account.balance > 0.5:
+            winners.append(account)
+    for winner in winners:
+        winner.balance *= 1.1
+    return worth(pool) + len(winners)
+
+
+def filtered_and_ordered(x):
+    pool = [Account(each) for each in x]
+    some = [each for each in pool if each.balance > 0.3]
+    ranked = sorted(some, key=lambda each: each.balance)
+    if ranked:
+        ranked[0].balance *= 2
+        ranked[-1].fees += x[1]
+    for k, each in enumerate(sorted(some, key=lambda each: each.balance, reverse=True)):
+        each.balance += 0.1 * k
+    return worth(pool) + worth(some) + worth(ranked)
+
+
+def parts_of_those_there(x):
+    pool = [Account(each) for each in x]
+    some = [each for each in pool if each.balance > 0.3]
+    for each in some[1:]:
+        each.balance *= 2
+    both = some + pool[:1]
+    for each in both:
+        each.balance += 1
+    some.insert(0, pool[2])
+    some.extend(both)
+    some.pop(0).fees += x[0]
+    for each in some:
+        each.balance *= x[1]
+    return worth(pool) + worth(some) + len(both)
+
+
+def while_any_is_alive(x):
+    pool = [Account(each) for each in x]
+    for t in range(3):
+        alive = [each for each in pool if each.balance > 0.2]
+        if not alive:
+            break
+        hit = min(alive, key=lambda each: each.balance + each.fees)
+        hit.balance -= 0.3 * x[t]
+        hit.fees += 0.05
+    return worth(pool) + len(alive)
+
+
+def waiting_and_done(x):
+    pool = [Account(each) for each in x]
+    waiting, done = list(pool), []
+    for _ in range(4):
+        if not waiting:
+            break
+        one = waiting.pop(0)
+        one.balance -= 0.4
+        if one.balance > 0.1:
+            waiting.append(one)
+        else:
+            done.append(one)
+    for each in done:
+        each.fees += 0.3 * x[0]
+    return worth(pool) + worth(done) * 2 + len(waiting)
+
+
+def shorter_while_it_is_read(x):
+    pool = [Account(each) for each in x]
+    some = [each for each in pool if each.balance > 0.3]
+    for each in some:
+        each.balance *= 2
+        if len(some) > 2:
+            some.pop()
+    return worth(pool) + worth(some)
+
+
+def rows_and_arrays_of_some(x):
+    rows, arrays = [[each, 0.0] for each in x], [np.array([each, 1.0]) for each in x]
+    for row in [each for each in rows if each[0] > 0.3]:
+        row[1] += row[0] * 2
+    some = [each for each in arrays if each[0] > 0.3]
+    for each in some:
+        each *= 2.0
+    arrays[1][1] += x[0]
+    kept = sum((k + 1) * np.sum(each) for k, each in enumerate(some))
+    return kept + sum(a * b for a, b in rows) + sum(each[0] * each[1] for each in arrays)
+
+
+def lists_that_a_loop_exchanges(x):
+    rows = [[each, 0.0] for each in x]
+    least = min(rows, key=lambda row: row[0])
+    for each in x:
+        if x[0] > 0.5:
+            least[1] = each
+            rows = rows[:2] + [[each, 1.0]]
+    return least[1] + sum((k + 1) * (a + b) for k, (a, b) in enumerate(rows))
+
+
+def all_but_the_one(x):
+    pool = [Account(each) for each in x]
+    best = max(pool, key=lambda each: each.balance)
+    for each in pool:
+        if each is best:
+            each.balance *= 2
+        else:
+            each.fees += 0.5 * x[1]
+    for each in [each for each in pool if each is not best]:
+        each.balance -= 0.1
+    return worth(pool)
+
+
+def copies_of_them(x):
+    pool = [Account(each) for each in x]
+    one = pool[int(x[0] * 3)]
+    its_copy, others = copy.copy(one), copy.deepcopy(pool)
+    its_copy.balance += 1
+    one.balance *= 2
+    others[int(x[1] * 3)].balance += 5 * x[0]
+    return worth(pool) + its_copy.balance**2 + worth(others)
+
+
 PROGRAMS = [jobs_for_the_first_that_is_free, at_an_index, poorest_by_a_loop, transfer]
 PROGRAMS += [lowest_moves, first_with_room, rows_by_numbers, arrays_by_key]
 PROGRAMS += [another_in_its_place, leader_that_changes, one_of_two_lists]
+PROGRAMS += [those_who_have_enough, filtered_and_ordered, parts_of_those_there]
+PROGRAMS += [while_any_is_alive, waiting_and_done, shorter_while_it_is_read]
+PROGRAMS += [rows_and_arrays_of_some, lists_that_a_loop_exchanges]
+PROGRAMS += [all_but_the_one, copies_of_them]
 XS = (np.array([0.713, 0.217, 0.937]), np.array([0.41, 0.83, 0.62]))
 
 
@@ -183,7 +311,17 @@ def kept_in_an_array(x):
     return np.stack([best, rows[0]])
 
 
-@pytest.mark.parametrize("f", [returned_as_it_is, kept_in_an_array])
+def returned_though_it_may_be_another(x):
+    rows = [np.array([each, 1.0]) for each in x]
+    i = int(x[0] * 3)
+    rows[i][1] = x[0]
+    rows[0] *= 2
+    return rows[i]
+
+
+@pytest.mark.parametrize(
+    "f", [returned_as_it_is, kept_in_an_array, returned_though_it_may_be_another]
+)
 def test_an_array_that_is_picked_is_a_value_where_it_is_used(f):
     for x in XS:
         np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-12)
@@ -206,7 +344,16 @@ def put_outside_of_the_list(x):
     return worth(pool)
 
 
-@pytest.mark.parametrize("f", [outside_of_the_list, put_outside_of_the_list])
+def outside_of_those_there(x):
+    pool = [Account(each) for each in x]
+    some = [each for each in pool if each.balance > 5 or each.balance < 0]
+    some[0].balance += 1.0
+    return worth(pool)
+
+
+@pytest.mark.parametrize(
+    "f", [outside_of_the_list, put_outside_of_the_list, outside_of_those_there]
+)
 def test_an_index_outside_of_the_list_raises(f):
     for where in (f, jit(f), grad(f)):
         with pytest.raises(IndexError, match="out of range"):

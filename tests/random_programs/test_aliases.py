@@ -1,6 +1,6 @@
 """Items that are picked, exchanged and held twice: as in Python, or refused, in all modes.
 
-No refusal says that Python refuses what it runs.
+No refusal says that Python refuses what it runs, and none is a fault of the compiler's.
 """
 
 import collections
@@ -14,12 +14,13 @@ from api.oracles import gradient
 from random_programs.aliases import Writer
 from random_programs.program import namespace, quiet
 from s2s_ad import S2SError, grad, jit, jvp, vmap
+from s2s_ad.diagnostics import InternalError
 
 XS = (np.array([0.7, 0.2, 0.9]), np.array([0.4, 0.8, 0.6]))
 SHARDS = 6
 FIRST = int(os.environ.get("RANDOM_PROGRAMS_FIRST", "1000"))  # to go on with others
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "300"))
-MOST_REFUSED = 0.15
+MOST_REFUSED = 0.1
 MOST_FAIL = 0.1  # in Python, where nothing is compared
 
 
@@ -69,7 +70,7 @@ def came_of(seed, modes):
             for each in modes:
                 each(f, expected)
         except S2SError as error:
-            if "Python refuses this" in str(error):
+            if isinstance(error, InternalError) or "Python refuses this" in str(error):
                 raise AssertionError(f"seed {seed}: {error}\n{text}") from error
             return re.split(" at line|\n", str(error))[0]
         except Exception as error:

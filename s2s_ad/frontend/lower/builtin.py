@@ -32,7 +32,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
 )
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import entries_there, has_entry, may_lack_entries
+from s2s_ad.frontend.lower.entries import entries_there, has_entry, may_lack_entries, may_lack_items
 from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.heap import symbols
@@ -187,7 +187,7 @@ def length(lowering: Lowering, value: Any) -> Any:
         return np.size(value, 0)
     if isinstance(value, Box) and value.is_dynamic:
         return growing.length(lowering, value)
-    if may_lack_entries(value):
+    if may_lack_entries(value) or may_lack_items(value):
         return entries_there(lowering, value)
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     own = is_written(kind, "__len__")  # how many items it gives in turn is no matter then

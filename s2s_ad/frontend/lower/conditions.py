@@ -22,7 +22,7 @@ from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.containers import count_now
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.entries import entries_there, may_lack_entries
+from s2s_ad.frontend.lower.entries import entries_there, may_lack_entries, may_lack_items
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.kinds import is_leaf
 from s2s_ad.frontend.lower.meeting import meet, where
@@ -197,7 +197,7 @@ def truth_of(lowering: Lowering, value: Any) -> Any:
         return is_text_of(lowering, value, "", same=False)
     if is_picked(value):
         return asked(lowering, value)
-    if may_lack_entries(value):
+    if may_lack_entries(value) or may_lack_items(value):
         return lowering.call(operator.gt, entries_there(lowering, value), 0)
     if is_optional(value):
         return _truth_of_present(lowering, value)
@@ -388,7 +388,7 @@ def known_truth(value: Any) -> bool | None:
         return None if is_open_text(value) or "" in options_of(value) else True
     if is_optional(value):
         return False if known_truth(value.items[1]) is False else None
-    if is_picked(value) or may_lack_entries(value):
+    if is_picked(value) or may_lack_entries(value) or may_lack_items(value):
         return None
     if isinstance(value, Tree):
         return _tree_truth(value)

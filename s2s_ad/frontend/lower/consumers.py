@@ -11,11 +11,13 @@ import gast
 
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import slots
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.containers import known_items, opened, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import (
     Generator,
@@ -115,6 +117,8 @@ def _unless_apart(kind: type, make: Callable) -> None:
     def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         if args and isinstance(args[0], Captured | Box):
             args = [_iterated(lowering, args[0]), *args[1:]]
+        if kind is list and args and may_lack_items(args[0]):
+            return slots.copy(lowering, args[0])
         lazy = args and isinstance(args[0], LAZY)
         if lazy and kind is tuple and isinstance(args[0], range):
             return sequence(tuple, [*args[0]])

@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.heap import Box
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.optional import is_partial
 from s2s_ad.frontend.lower.picked import EACH, is_picked, one_of_several
 from s2s_ad.frontend.lower.string_unions import is_open_text, is_word, text_needed, texts_differ
 from s2s_ad.frontend.resolve import Captured, unwrap
@@ -222,7 +223,7 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         raise texts_differ("what is iterated over")
     if is_iterator(value):
         return known_items(lowering, HANDLERS[Iterator](lowering, value))
-    if (isinstance(value, Box) and value.is_dynamic) or may_lack_entries(value):
+    if isinstance(value, Box) and (value.is_dynamic or is_partial(value.content)):
         return None
     if isinstance(value, Items | Deferred):
         return value.known()

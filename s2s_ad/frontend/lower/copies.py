@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.objects import class_of, refuse_special
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, is_rows
 from s2s_ad.frontend.resolve import PLAIN, Captured
@@ -78,11 +79,12 @@ class _Copier:
 
     def _growing(self, value: Box) -> Box:
         if self.deep and is_rows(value.content):
-            raise UnsupportedError(
+            error = UnsupportedError(
                 "S2S201",
                 "a deep copy of a list of containers whose length is not known",
                 help="copy the items one by one",
             )
+            raise items_needed(value, error)
         if self.deep:  # the arrays in it are others, though they hold the same
             return Box(self.lowering.memory, value.content, list)
         return growing.copy(self.lowering, value)

@@ -167,11 +167,12 @@ class Lowering:
         self.memory = Memory(self.builder)
         self.memory.choices = Choices(self) if follows or tells_apart else None
         self.memory.tells_apart = tells_apart
-        self.opened = False  # whether a list of objects is one value now, though all are known
+        self.lumped = False  # whether objects that could be told apart were taken for one value
         self.assumptions = Assumptions()
         self.partial: set[str] = set()  # values that are not there on some paths
         self.captures = Captures(self.builder, static, self.memory.captured)
         self.frames: list[Frame] = []
+        self.left: Any = None  # the frame that was left last
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
         self.filters = False  # whether filters of warnings are put back later
@@ -529,6 +530,15 @@ class Lowering:
             if isinstance(node, gast.Lambda):
                 return self.evaluate_any(node.body)
             return self.result_of(self.run(structured(node)))
+        finally:
+            self.left = self.frames.pop()
+
+    @contextmanager
+    def with_its_result(self) -> Iterator[None]:
+        """Around what is done with the result of the function, which has been left."""
+        self.frames.append(self.left)
+        try:
+            yield
         finally:
             self.frames.pop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core.tree import Tree
@@ -17,6 +18,7 @@ from s2s_ad.frontend.lower.optional import (
     partial_of,
     whole,
 )
+from s2s_ad.frontend.lower.picked import is_told_apart, members
 from s2s_ad.frontend.lower.references import Box
 
 if TYPE_CHECKING:
@@ -94,8 +96,22 @@ def may_lack_entries(value: Any) -> bool:
     return isinstance(value, Box) and value.type is dict and is_partial(value.content)
 
 
+def are_of_objects(contents: Sequence[Any]) -> bool:
+    """Whether these are what lists hold whose items are all told apart."""
+    if not all(isinstance(each, Tree) and whole(each.kind) is list for each in contents):
+        return False
+    items = [item for each in contents for item in each.items if item is not MISSING]
+    known = (item.items[1] if may_lack(item) else item for item in items)
+    return bool(items) and all(is_told_apart(one) for item in known for one in members(item))
+
+
+def may_lack_items(value: Any) -> bool:
+    """Whether it is a list of objects, and a branch decides which of them it holds: `slots`."""
+    return isinstance(value, Box) and value.type is list and is_partial(value.content)
+
+
 def entries_there(lowering: Lowering, value: Box) -> Any:
-    """The number of the entries that a dict has."""
+    """The number of the entries that a dict has, or of the items of a list."""
     count: Any = 0
     for key in value.content.keys:
         found = held(lowering, value, key)

@@ -29,6 +29,7 @@ from s2s_ad.frontend.lower.kinds import (
 from s2s_ad.frontend.lower.lengths import OfOpenList
 from s2s_ad.frontend.lower.may_alias import link, may_be_same
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.references import Box, View, changing, is_open, is_rows, settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.unpacking import unpacking
@@ -55,9 +56,10 @@ def as_value(lowering: Lowering, value: Any) -> Any:
     if isinstance(held, Symbol) or type(held) in (*values.PYTHON_NUMBERS, str):
         return held
     kind = held.kind.__name__ if isinstance(held, Tree) else type(unwrap(held)).__name__
+    what = "one of several objects" if is_picked(value) else f"a {kind}"
     raise UnsupportedError(
         "S2S201",
-        f"a {kind} in a list whose length is not known when code is generated",
+        f"{what} in a list whose length is not known when code is generated",
         help="keep a list of numbers or arrays for each of its parts",
     )
 
@@ -165,7 +167,7 @@ def begin(lowering: Lowering, value: Tree) -> Any:
     """Make one value of a list, for an item is named by a number that is not known now."""
     if is_growing(value):
         return value.content
-    lowering.opened |= holds_objects(value)
+    lowering.lumped |= holds_objects(value)
     content = list_value(lowering, value)
     lowering.builder.named(content, hint_of(lowering, value))
     if isinstance(value, Box) and value.kind is list and value.source is None:

@@ -13,7 +13,7 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
 from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.comprehensions import run_through
@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.containers import (
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
+from s2s_ad.frontend.lower.entries import entries_there, may_lack_items
 from s2s_ad.frontend.lower.iteration import (
     ENDLESS,
     Generator,
@@ -85,15 +86,16 @@ def items_of(lowering: Lowering, value: Any) -> Items:
 
 
 def _items_of(lowering: Lowering, value: Any) -> Items:
-    if isinstance(value, Items):
-        return value
-    inner = opened(lowering, value)
+    inner = value if isinstance(value, Items) else opened(lowering, value)
     if inner is not value:
         value = items_of(lowering, inner)
     if isinstance(value, Items):
         return value
     if isinstance(value, Box) and value.is_dynamic:
         return Items(growing.length(lowering, value), lambda i: item(lowering, value, i), (value,))
+    if may_lack_items(value):
+        count = entries_there(lowering, value)
+        return Items(count, lambda i: slots.item_of(lowering, value, i, inside=True), (value,))
     if isinstance(value, Symbol):
         if value.shape == ():
             raise lowering.python_raises(TypeError("a number cannot be iterated over"))
@@ -189,7 +191,7 @@ def _whole(value: Any) -> Any:
 
 def is_apart(value: Any) -> bool:
     """Whether iterating over the value gives items that the frontend holds one by one."""
-    if isinstance(value, Box) and value.is_dynamic:
+    if isinstance(value, Box) and (value.is_dynamic or may_lack_items(value)):
         return False
     if isinstance(value, Tree):
         return is_sequence(value) or value.kind in (dict, set, *VIEWS)

@@ -13,6 +13,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.chosen import Choice, Taken
+from s2s_ad.frontend.lower.entries import are_of_objects
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
@@ -62,7 +63,7 @@ from s2s_ad.frontend.lower.poisons import (
     staying_of,
     unreadable,
 )
-from s2s_ad.frontend.lower.references import Box, Poison, Reference, parts_of
+from s2s_ad.frontend.lower.references import Box, Poison, Reference, changing, parts_of
 from s2s_ad.frontend.lower.string_unions import is_text, text_of, word
 
 if TYPE_CHECKING:
@@ -263,10 +264,12 @@ class Join:
             return self.lowering.memory.joined_box(content, items, first.kind, contents, self.paths)
         if isinstance(first, Tree) and all(is_alike(first, each) for each in present):
             return self.tree(items, first, hint)
-        if self.lowering.lacks_entries and bare and are_entries(present):
+        lacks = self.lowering.lacks_entries and are_entries(present)
+        if bare and (lacks or are_of_objects(present)):
             return self.entries(items, present, hint)
         pairs = zip(items, self.paths, strict=True)
         ends = [x if x is UNDEFINED else path.whole(x) for x, path in pairs]
+        self.lowering.lumped |= any(True for _ in changing(present))
         if all(is_list(each) for each in present):
             poison = next((each for each in parts_of(ends) if is_unreadable(each)), None)
             if poison is not None:

@@ -104,7 +104,7 @@ def describe(value: Any) -> str:
     if is_picked(value):
         return "one of several objects"
     if isinstance(value, Tree):
-        return f"a {value.kind.__name__} of {len(value.items)}"
+        return f"a {whole(value.kind).__name__} of {len(value.items)}"
     return f"a {type(value).__name__}"
 
 

@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.comprehensions import private
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.references import Box
 
@@ -67,8 +68,7 @@ def watched(lowering: Lowering, box: Box, run: Callable[[], Exits]) -> Exits:
 
 
 def _content(box: Box) -> Any:
-    first = rows.measure(box.content)
-    return first
+    return box.content if may_lack_items(box) else rows.measure(box.content)
 
 
 def _is_as_long(builder: Builder, start: int, now: Any, before: Any) -> bool:

@@ -15,7 +15,7 @@ import gast
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower import growing, searches
+from s2s_ad.frontend.lower import growing, searches, slots
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import asked_of_each, choose, for_each_text
 from s2s_ad.frontend.lower.containers import (
@@ -30,7 +30,13 @@ from s2s_ad.frontend.lower.containers import (
     set_of,
 )
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
+from s2s_ad.frontend.lower.entries import (
+    drop_entry,
+    has_entry,
+    may_lack_items,
+    put_entry,
+    read_entry,
+)
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import is_picked
@@ -88,7 +94,9 @@ def known(lowering: Lowering, items: Any) -> list:
 @method(list.append)
 def append(lowering: Lowering, value: Any, item: Any) -> None:
     may_grow(value)
-    if is_growing(value):
+    if may_lack_items(value):
+        slots.append(lowering, changeable(value), item)
+    elif is_growing(value):
         growing.append(lowering, value, item)
     else:
         set_items(lowering, value, [*value.items, item])
@@ -98,7 +106,9 @@ def append(lowering: Lowering, value: Any, item: Any) -> None:
 def extend(lowering: Lowering, value: Any, items: Any) -> None:
     may_grow(value)
     more = iterated(lowering, items)
-    if is_growing(value) or is_growing(more):
+    if may_lack_items(value) or may_lack_items(more):
+        slots.extend(lowering, changeable(value), more)
+    elif is_growing(value) or is_growing(more):
         growing.extend(lowering, changeable(value), more)
     else:
         set_items(lowering, value, [*value.items, *more.items])
@@ -131,6 +141,8 @@ HANDLERS[deque] = make_deque
 
 @method(list.pop)
 def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
+    if may_lack_items(value) and not isinstance(index, Symbol):
+        return slots.pop(lowering, changeable(value), operator.index(unwrap(index)))
     if is_growing(value) or isinstance(index, Symbol):
         return growing.pop(lowering, changeable(value), index)
     items = list(value.items)
@@ -143,6 +155,8 @@ def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
 @method(list.insert)
 def insert(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     may_grow(value)
+    if may_lack_items(value) and unwrap(index) == 0:
+        return slots.put_first(lowering, changeable(value), item)
     if is_growing(value) or isinstance(index, Symbol):
         return growing.insert(lowering, changeable(value), index, item)
     items = list(value.items)

@@ -17,7 +17,7 @@ from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
 from s2s_ad.frontend.lower.containers import count_now, item_now, known_items, opened
 from s2s_ad.frontend.lower.core import Lowering, statement
-from s2s_ad.frontend.lower.entries import may_lack_entries
+from s2s_ad.frontend.lower.entries import may_lack_entries, may_lack_items
 from s2s_ad.frontend.lower.exits import (
     BREAK,
     CONTINUE,
@@ -87,7 +87,8 @@ def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     if isinstance(value, Generator):
         refuse_rebinding(lowering, node, value)
         value = run_through(lowering, value)
-    if isinstance(value, Box) and value.is_dynamic and may_change_length(lowering, node, value):
+    of_any_length = isinstance(value, Box) and (value.is_dynamic or may_lack_items(value))
+    if of_any_length and may_change_length(lowering, node, value):
         return lowering.run([index_by_index(lowering, node, value)])
     produced = [each for each in parts_of(value) if isinstance(each, Produced)]
     value = value.items if isinstance(value, Produced) else value
@@ -159,7 +160,7 @@ def one_pass(lowering: Lowering, node: gast.For, sources: Sequence[Any]) -> Exit
     """Lower the body, which may not change the lengths of lists that the loop reads."""
     run = functools.partial(lowering.run, node.body)
     for each in sources:
-        if isinstance(each, Box) and each.is_dynamic:
+        if isinstance(each, Box) and (each.is_dynamic or may_lack_items(each)):
             run = functools.partial(watched, lowering, each, run)
     return run()
 

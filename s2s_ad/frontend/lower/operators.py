@@ -17,7 +17,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
-from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.attributes import ClassOf, read_attribute
 from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.caught import Error
@@ -45,6 +45,7 @@ from s2s_ad.frontend.lower.containers import (
     set_of,
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.objects import (
@@ -227,6 +228,8 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
     if dict in kinds or set in kinds:
         raise _unsupported(left, right)
     if function is operator.add and kinds[0] is kinds[1]:
+        if may_lack_items(left) or may_lack_items(right):
+            return slots.joined(lowering, left, right)
         if growing.is_growing(left) or growing.is_growing(right):
             return growing.joined(lowering, left, right)
         return _made(lowering, left.kind, [*left.items, *right.items])
@@ -600,6 +603,7 @@ def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) ->
         return same
     error = lowering.refuse(node, "'is' between values that are not known", "compare with None")
     both = isinstance(left, Box) and isinstance(right, Box)
+    lowering.lumped |= both
     raise items_needed(left, error) if both else error  # passes written out tell them apart
 
 

@@ -15,13 +15,14 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import apply, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.conditions import asked, known_truth, truth_of
-from s2s_ad.frontend.lower.containers import changeable, new_list
+from s2s_ad.frontend.lower.containers import changeable, new_list, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.lists import iterated, method
@@ -46,6 +47,8 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     """A list of the items in order; which of two equal ones is first stays."""
     found = iterated(lowering, items)
     key, backwards = None if unwrap(key) is None else key, bool(known_object(reverse))
+    if may_lack_items(found):
+        return _of_those_there(lowering, found, key, backwards)
     if is_growing(found):
         keys = _keys_of_any(lowering, found, key)
         return _in_order(lowering, found, growing.copy(lowering, found), keys, backwards)
@@ -59,7 +62,7 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     columns = None if by_itself else _columns(lowering, keys)
     if columns is not None and lowering.memory.tells_apart and growing.holds_objects(found):
         return new_list(lowering, in_order(lowering, found.items, _order(columns, backwards)))
-    lowering.opened |= growing.holds_objects(found)
+    lowering.lumped |= growing.holds_objects(found)
     texts = _Texts(lowering)
     numbered = Tree(list, found.keys, tuple(texts.numbered([*found.items])))
     whole = Box(lowering.memory, growing.list_value(lowering, numbered), list)
@@ -68,6 +71,18 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     items = [texts.back(growing.item(lowering, made, i)) for i in range(len(keys))]
     growing.change_with(whole, items)
     return new_list(lowering, items)
+
+
+def _of_those_there(lowering: Lowering, found: Box, key: Any, backwards: bool) -> Any:
+    """A list in order of which a branch decides what it holds: what is missing comes last."""
+    _, missing, items = zip(*slots.places(lowering, found), strict=True)
+    keys = [each if key is None else apply(lowering, key, [each], {}) for each in items]
+    if key is None and _are_objects(items):
+        raise _refusal()
+    last = [lowering.call(operator.sub, 1, each) if backwards else each for each in missing]
+    columns = _columns(lowering, [sequence(tuple, pair) for pair in zip(last, keys, strict=True)])
+    order = _order(columns, backwards)
+    return slots.in_order(lowering, found, in_order(lowering, items, order))
 
 
 def _are_objects(keys: Sequence[Any]) -> bool:

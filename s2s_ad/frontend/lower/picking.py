@@ -33,7 +33,7 @@ def picks(lowering: Lowering, index: Any) -> bool:
 
 def position_picked(lowering: Lowering, items: Sequence[Any], index: Symbol) -> Any:
     """`items[index]` of a list or tuple whose items are known, but not alike."""
-    return _of_flags(lowering, _flags_of_places(lowering, len(items), index), items)
+    return of_flags(lowering, _flags_of_places(lowering, len(items), index), items)
 
 
 def with_one_replaced(
@@ -54,7 +54,7 @@ def in_order(lowering: Lowering, items: Sequence[Any], order: Symbol) -> list[An
         with lowering.builder.trusting([0]):
             index = lowering.call(operator.getitem, order, place)
         flags = [lowering.call(operator.eq, index, each) for each in range(len(items))]
-        found.append(_of_flags(lowering, flags, items))
+        found.append(of_flags(lowering, flags, items))
     return found
 
 
@@ -106,11 +106,11 @@ def entry_picked(
     for each in flags[1:]:
         found = lowering.call(operator.or_, found, each)
     if other is not None:
-        return choose(lowering, found, lambda: _of_flags(lowering, flags, items), other)
+        return choose(lowering, found, lambda: of_flags(lowering, flags, items), other)
     test = gast.UnaryOp(gast.Not(), form.name(found.name))
     check = gast.If(test, [_raises(key)], [])
     lowering.builder.effect(check, {each.name: each for each in settled((found, key))})
-    return _of_flags(lowering, flags, items)
+    return of_flags(lowering, flags, items)
 
 
 def _no_key(lowering: Lowering, key: Symbol) -> Any:
@@ -123,7 +123,7 @@ def _raises(key: Symbol) -> gast.Raise:
     return gast.Raise(gast.Call(form.constant(KeyError), [form.name(key.name)], []), None)
 
 
-def _of_flags(lowering: Lowering, flags: Sequence[Symbol], items: Sequence[Any]) -> Any:
+def of_flags(lowering: Lowering, flags: Sequence[Symbol], items: Sequence[Any]) -> Any:
     """The item whose flag is true, which one of them is."""
     if all(map(may_be_picked, items)) and not any(map(is_picked, items)):
         return picked(list(zip(flags, items, strict=True)))

@@ -38,7 +38,7 @@ from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.outside import store_outside
 from s2s_ad.frontend.lower.picked import EACH, is_picked, is_told_apart, members
-from s2s_ad.frontend.lower.references import Box, opened, settled
+from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.lower.texts import none_or
 from s2s_ad.frontend.resolve import Captured
@@ -119,7 +119,7 @@ def _with_static(
     if numbers:
         return replace(ways, static=ways.static | numbers)
     needed = _static_needed(lowering, inputs, ancestors, need)
-    if lowering.opened and not ways.tells_apart and not _may_be_asked(lowering, inputs, ancestors):
+    if lowering.lumped and not ways.tells_apart and not _may_be_asked(lowering, inputs, ancestors):
         return replace(ways, tells_apart=True)
     raise needed from None
 
@@ -138,7 +138,7 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             ask_for(lowering, bounds, error)
         if error.items:
             raise NeedStatic(error.items, PURPOSE, error)
-    if not ways.tells_apart and (lowering.opened or isinstance(error, SharedMemoryError)):
+    if not ways.tells_apart and (lowering.lumped or isinstance(error, SharedMemoryError)):
         return replace(ways, tells_apart=True)
     if ways.refused is None and lowering.branches:
         return replace(ways, refused=error.with_traceback(None))
@@ -251,7 +251,8 @@ def _present(lowering: Lowering, result: Any, shown: str) -> Any:
             return none_or(lowering, result)
         return lowering.present(result, shown)
     if is_picked(result) and any(map(is_told_apart, members(result))):
-        return HANDLERS[EACH](lowering, [result, opened], {})
+        with lowering.with_its_result():
+            return HANDLERS[EACH](lowering, [result, settled], {})
     if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):
         return result
     items = [_present(lowering, each, shown) for each in result.items]

@@ -216,7 +216,7 @@ def unknown_entries(content: Tree) -> UnsupportedError:
     """The error for what needs all entries of a dict or an object."""
     lacking = [repr(k) for k, x in zip(content.keys, content.items, strict=True) if is_uncertain(x)]
     name = content.kind.of.__name__
-    entries = "entries" if name == "dict" else "attributes"
+    entries = {"dict": "entries", "list": "items"}.get(name, "attributes")
     return UnsupportedError(
         "S2S205",
         f"which {entries} a {name} has, where {', '.join(lacking) or 'some'} may be missing",

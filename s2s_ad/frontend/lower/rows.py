@@ -26,6 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
 )
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.picked import is_picked, is_told_apart, members
 from s2s_ad.frontend.lower.references import EACH, Poison, Rows, is_rows
 from s2s_ad.frontend.lower.string_unions import Word, is_text, is_word, text_of, word
 
@@ -153,7 +154,8 @@ def _columns(builder: Builder, item: Any, hint: Hint, listed: bool) -> Any:
     """An item with the template of a list in place of each number and array."""
     if isinstance(item, Leaf):
         return item if listed else Leaf(values.List(item.fact), item.hint)
-    if is_optional(item) or (not listed and _is_of_any_length(contents(item))):
+    apart = is_picked(item) and any(map(is_told_apart, members(item)))
+    if apart or is_optional(item) or (not listed and _is_of_any_length(contents(item))):
         raise Kinds(f"a list of containers with {describe(item)} in them")
     item = contents(item)
     if is_leaf(item):

@@ -15,7 +15,7 @@ from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.entries import drop_entry, put_entry
+from s2s_ad.frontend.lower.entries import drop_entry, may_lack_items, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.picked import is_picked
@@ -39,7 +39,7 @@ from s2s_ad.frontend.lower.picking import (
     position_picked,
     with_one_replaced,
 )
-from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.references import Box, unknown_entries
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item, within_bounds
 from s2s_ad.frontend.lower.string_unions import is_word
@@ -136,6 +136,8 @@ def _has_rule(known: Any) -> bool:
 
 def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     """An item of a container."""
+    if may_lack_items(value):
+        return _of_slots(lowering, value, _as_position(index))
     if is_growing(value) or (is_sequence(value) and _any_item(lowering, value, index)):
         return growing.item(lowering, value, _as_position(index))
     if is_sequence(value):
@@ -147,6 +149,17 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     if is_written(value.kind, "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+
+
+def _of_slots(lowering: Lowering, value: Box, index: Any) -> Any:
+    """An item, or a part, of a list of which a branch decides what it holds."""
+    if not isinstance(index, slice):
+        return slots.item_of(lowering, value, index)
+    found = known_position(lowering, index)
+    bounds = [each for each in (found.start, found.stop) if each is not None]
+    if found.step not in (None, 1) or any(each < 0 for each in bounds):
+        raise unknown_entries(value.content)
+    return slots.part(lowering, value, found.start or 0, found.stop)
 
 
 def _of_sequence(lowering: Lowering, value: Tree, index: Any) -> Any:

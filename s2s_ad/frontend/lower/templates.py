@@ -38,6 +38,7 @@ from s2s_ad.frontend.lower.optional import (
     kind_of_nothing,
     merged,
     parts,
+    whole,
 )
 from s2s_ad.frontend.lower.picked import (
     Picked,
@@ -143,8 +144,19 @@ def is_one(a: Any, b: Any, clock: int | None = None) -> bool:
 
 
 def is_of_one_kind_or_leaf(a: Any, b: Any) -> bool:
+    """Whether one template holds for both, of which each may be a template."""
+    lists = [_is_of_lists(each) for each in (a, b)]
+    if any(lists):
+        return all(lists)
     leaves = all(isinstance(each, Leaf) or is_leaf(each) for each in (a, b))
     return leaves or is_of_one_kind(a, b)
+
+
+def _is_of_lists(value: Any) -> bool:
+    """Whether it is a list, or a template of lists."""
+    if isinstance(value, Leaf):
+        return isinstance(value.fact, values.List)
+    return isinstance(value, Tree) and (value.kind is Rows or whole(value.kind) is list)
 
 
 def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: Alike) -> Any:
