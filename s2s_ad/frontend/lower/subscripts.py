@@ -306,7 +306,8 @@ def as_index(lowering: Lowering, index: Any) -> Any:
         items = [as_index(lowering, each) for each in index.items]
         if index.kind is list:
             return items
-        return tuple([*each] if isinstance(each, tuple) else each for each in items)  # an array each
+        arrays = ([*each] if isinstance(each, tuple) else each for each in items)
+        return tuple(arrays)
     if isinstance(index, Symbol):
         if values.is_inexact(index.fact) and not isinstance(index.fact, values.Unknown):
             raise UnsupportedError("S2S203", "an index that is not an integer or a boolean")
