@@ -124,6 +124,20 @@ def nameless(x):
     return np.sum(x * Grid(x[0])._paid)
 
 
+def from_the_last(x):
+    y, total = np.cos(x), 0.0
+    for a, b in zip(reversed(x), reversed(y)):
+        total = total * 0.5 + np.sin(a) * b
+    return total
+
+
+def from_the_last_of_each(x):
+    total = 0.0
+    for a, b in zip(reversed(x), reversed(x[1:-1])):
+        total = total * 0.5 + np.sin(a) * b
+    return total
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -139,6 +153,8 @@ def nameless(x):
         (last_item_changed, ["[-1] *= x[0]"], ["[-1] = 0"]),
         (last_element_changed, ["x_bar = y + 3.0 * x"], [".copy()"]),
         (nameless, [], ["__"]),
+        (from_the_last, [], ["- 1 - i"]),
+        (from_the_last_of_each, [], []),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

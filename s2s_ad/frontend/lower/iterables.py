@@ -209,13 +209,19 @@ def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
             lambda: min(map(count_now, columns), default=0),
             *columns,
         )
-    parts = [_items_now(lowering, each) for each in columns]
+    turned = all(isinstance(each, Reversed) for each in columns)
+    parts = [_items_now(lowering, each.items if turned else each) for each in columns]
+    lengths = [each.length for each in parts]
+    count = shortest(lowering, lengths, strict, any(map(is_apart, columns)))
+    as_long = isinstance(count, Symbol) and all(_are_equal(lowering, count, e) for e in lengths)
+    if turned and not as_long:  # their last items are not beside each other
+        turned, parts = False, [items_of(lowering, each) for each in columns]
 
     def at(index: Any) -> Any:
         return sequence(tuple, [each.at(index) for each in parts])
 
-    decided = any(map(is_apart, columns))
-    return Items(shortest(lowering, [each.length for each in parts], strict, decided), at, columns)
+    items = Items(count, at, columns)
+    return Reversed(items) if turned else items
 
 
 def _items_now(lowering: Lowering, column: Any) -> Items:
