@@ -20,7 +20,7 @@ XS = (np.array([0.7, 0.2, 0.9]), np.array([0.4, 0.8, 0.6]))
 SHARDS = 6
 FIRST = int(os.environ.get("RANDOM_PROGRAMS_FIRST", "1000"))  # to go on with others
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "300"))
-MOST_REFUSED = 0.1
+MOST_REFUSED = 0.15
 MOST_FAIL = 0.1  # in Python, where nothing is compared
 
 
