@@ -55,8 +55,10 @@ end; who reads it again is refused.
 
 A call of a generator function is run to its end, and the loop (or `sum`, `list`, `next`, ...) goes
 over what it has yielded. Where that would be seen (a loop that never ends, arrays or names of the
-functions around that change between two items, prints) it is refused. `yield` is a statement of its
-own.
+functions around that change between two items, prints, exceptions) it runs step by step: `next`,
+and each pass of a loop, run its text from one `yield` to the next. So do `zip`, `enumerate`, `map`,
+`filter` and most of `itertools` over such a generator. `yield` is a statement of its own, there in
+conditions and loops alone; `send` and a `yield` in a `try` or `with` are refused.
 """
 
 NONE = """\

@@ -154,6 +154,21 @@ class SharedMemoryError(UnsupportedError):
         return made
 
 
+class StepwiseError(UnsupportedError):
+    """What was run to its end where it was called, and it would be seen that it was.
+
+    Attributes:
+        generator: the definition of the generator function, which may do if it runs step by step.
+    """
+
+    generator: object = None
+
+    def at(self, origin: Origin | None) -> S2SError:
+        made = super().at(origin)
+        made.generator = self.generator
+        return made
+
+
 class NestingError(UnsupportedError):
     """Calls or expressions stand in each other more deeply than Python's stack allows."""
 

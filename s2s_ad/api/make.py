@@ -18,7 +18,7 @@ from s2s_ad.api.numpy_objects import handle_objects
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
 from s2s_ad.api.pullback import pullback, pushforward, seeds_of
-from s2s_ad.api.python_objects import handle_python_objects
+from s2s_ad.api.python_objects import handle_iterators, handle_python_objects
 from s2s_ad.api.recent import parts_of
 from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
 from s2s_ad.api.weights import check_weights
@@ -487,6 +487,7 @@ handle_jvp(jvp)
 handle_vjp(vjp)
 handle_callers()
 handle_objects()
+handle_iterators()
 handle_python_objects()
 handle_optional()
 

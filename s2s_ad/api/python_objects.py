@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.api.written import write
-from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.calls import HANDLERS, STEPPED, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.generators_made import WRITTEN
-from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.iteration import Range, Suspended, is_iterator
 from s2s_ad.frontend.lower.iterators import is_held
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.written import python_collections, python_heaps, python_itertools, python_random
+from s2s_ad.written import (
+    python_collections,
+    python_heaps,
+    python_itertools,
+    python_random,
+    steps,
+)
 
 #: what is written of the methods of generators that are made inside
 GENERATORS = {
@@ -26,6 +32,14 @@ GENERATORS = {
     np.random.RandomState: python_random.State,
     random.Random: python_random.Python,
 }
+
+
+def handle_iterators() -> None:
+    """Let iterators over generators that run step by step be such generators."""
+    STEPPED.update({Suspended: steps.items_of_object, Range: steps.numbers, zip: steps.zipped})
+    STEPPED.update({each: getattr(steps, each.__name__) for each in (enumerate, filter, map)})
+    named = {name: getattr(itertools, name) for name in steps.OF_ITERTOOLS}
+    STEPPED.update({each: getattr(steps, name) for name, each in named.items()})
 
 
 def handle_python_objects() -> None:
@@ -68,4 +82,4 @@ def handle_python_objects() -> None:
         WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
 
 
-__all__ = ["handle_python_objects"]
+__all__ = ["handle_iterators", "handle_python_objects"]

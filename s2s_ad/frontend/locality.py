@@ -32,7 +32,7 @@ def own_names(function: gast.AST, loop: gast.For | gast.While) -> set[str]:
     own = {
         name
         for name in bound
-        if name in everywhere and everywhere[name] <= inside[name] and _assigns_first([loop], name)
+        if name in everywhere and everywhere[name] <= inside[name] and assigns_first([loop], name)
     }
     functions = [each for each in gast.walk(loop) if isinstance(each, gast.FunctionDef)]
     while leaving := [each for each in functions if each.name in bound and each.name not in own]:
@@ -41,7 +41,7 @@ def own_names(function: gast.AST, loop: gast.For | gast.While) -> set[str]:
     return own
 
 
-def _assigns_first(body: Sequence[gast.stmt], name: str) -> bool:
+def assigns_first(body: Sequence[gast.stmt], name: str) -> bool:
     """Whether the statements assign a name before they read it, on all paths that read it."""
     first, *rest = [each for each in body if name in mentions(each)] or [None]
     if first is None:
@@ -54,12 +54,12 @@ def _assigns_first(body: Sequence[gast.stmt], name: str) -> bool:
             return False
         if name in mentions(first.target):
             return not rest and not _any(blocks[1], name) and _is_plain(first.target)
-        return not rest and all(_assigns_first(block, name) for block in blocks)
+        return not rest and all(assigns_first(block, name) for block in blocks)
     if isinstance(first, gast.If | gast.While):
         if name in mentions(first.test):
             return False
         complete = isinstance(first, gast.If) and all(_any(block, name) for block in blocks)
-        return (complete or not rest) and all(_assigns_first(block, name) for block in blocks)
+        return (complete or not rest) and all(assigns_first(block, name) for block in blocks)
     return False
 
 

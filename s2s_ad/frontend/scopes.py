@@ -32,12 +32,17 @@ class Scope:
     module: Mapping[str, gast.AST] = field(default_factory=dict)
 
 
+def parameters_of(function: gast.FunctionDef | gast.Lambda) -> set[str]:
+    """The names of a function's parameters."""
+    args = function.args
+    names = {each.id for each in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    return names | {each.id for each in (args.vararg, args.kwarg) if each is not None}
+
+
 @remembered
 def scope_of(function: gast.FunctionDef | gast.Lambda) -> Scope:
     """The scope of a function's definition."""
-    args = function.args
-    names = {each.id for each in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
-    names |= {each.id for each in (args.vararg, args.kwarg) if each is not None}
+    names = parameters_of(function)
     body = [function.body] if isinstance(function, gast.Lambda) else function.body
     nodes = [each for statement in body for each in _walk(statement)]
     names.update(name for each in nodes for name in bound_by(each))

@@ -16,13 +16,14 @@ from frontend import (
     test_flow_rows,
     test_flow_searches,
     test_flow_sorting,
+    test_flow_steps,
     test_flow_texts,
 )
 from frontend.every_mode import assert_batched, assert_both_modes, assert_in_halves
 from frontend.flow import assert_like_python
 
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
-MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries)
+MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries, test_flow_steps)
 MODULES += (test_flow_lengths, test_flow_nonlocal, test_flow_searches, test_flow_texts)
 MODULES += (test_flow_as_written,)
 MODULES += (test_flow_recursion_in_place, test_flow_recursion_by_numbers)

@@ -704,10 +704,9 @@ def a_list_that_changes_meanwhile(x):
     return total
 
 
-@pytest.mark.parametrize("f", [a_name_that_changes_meanwhile, a_list_that_changes_meanwhile])
-def test_a_generator_that_would_see_a_change_is_refused(f):
-    with pytest.raises(S2SError):
-        jit(f)(0.5)
+def test_a_generator_sees_what_changes_meanwhile():
+    for f in (a_name_that_changes_meanwhile, a_list_that_changes_meanwhile):
+        assert jit(f)(0.5) == f(0.5)
 
 
 class Pair:

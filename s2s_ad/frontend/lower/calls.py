@@ -39,6 +39,7 @@ from s2s_ad.frontend.lower.iteration import (
     ITERATORS,
     Iterator,
     Produced,
+    generator_in,
     is_iterator,
     iterated_over,
     iterator,
@@ -67,6 +68,10 @@ HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.ins
 #: functions that do not read the iterators that they are given, or only as far as they say
 LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next, type, zip]
 LEAVES_ITERATORS += [itertools.islice]
+#: what loops over an argument, which may be a generator that runs step by step
+STEP_THROUGH: list[Any] = []
+#: what gives an iterator over others: the generator function that does of those that run so
+STEPPED: dict[Any, Any] = {}
 
 #: the handler of a method of a str that is given values; None where there is none
 TEXT_METHOD = "a method of a str with values"
@@ -271,8 +276,16 @@ def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str,
         what = f"{describe(function)} of"
         args = [lowering.certain(each, what) for each in args]
         kwargs = {key: lowering.certain(each, what) for key, each in kwargs.items()}
+    if any(generator_in(each) is not None for each in args):
+        stepped = STEPPED.get(function)
+        if stepped is not None:
+            return apply(lowering, stepped, args, kwargs)
     if any(map(is_iterator, args)) and not _is_one_of(function, LEAVES_ITERATORS):
-        args = [HANDLERS[Iterator](lowering, each) for each in args]
+        read = _is_one_of(function, STEP_THROUGH)
+        args = [
+            each if read and generator_in(each) is not None else HANDLERS[Iterator](lowering, each)
+            for each in args
+        ]
     result = _handler(function)(lowering, args, kwargs)
     if _is_one_of(function, ITERATORS):
         return iterated_over(lowering, function, args, result)

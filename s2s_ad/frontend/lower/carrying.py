@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from s2s_ad.core import values
+import gast
+
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.sizes import Atom
@@ -19,6 +21,7 @@ from s2s_ad.frontend.lower.picked import is_told_apart
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.templates import holds_content
+from s2s_ad.frontend.lower.twins import twins
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -60,6 +63,7 @@ class Carrying:
         self.columns: list[Column] = []
         self.fixed: dict[str, Any] = {}
         self._arrays: list = []
+        self._twins: list[tuple[Column, Column]] = []  # what is carried once for two, and for what
         self._first: dict[int, Any] = {}
 
     def column(self, place: tuple, leaf: Leaf, before: Any, end: Any) -> Any:
@@ -150,6 +154,22 @@ class Carrying:
         self.columns.append(Column(False, leaf.name, end, after, hint))
         return after
 
+    def join_twins(self) -> dict[str, gast.AST]:
+        """Carry once what is the same before the loop and after each pass: a name is another's.
+
+        Returns:
+            What is read in a pass for the leaves that are no longer carried.
+        """
+        facts = self.lowering.builder.facts
+        named_first = self.columns[::-1]
+        named_first.sort(key=lambda each: each.hint.kind != "user")
+        ends = [(each.leaf, each.before, each.end, facts[each.leaf]) for each in named_first]
+        found = twins(self.path.body, ends)
+        by_leaf = {each.leaf: each for each in self.columns}
+        self._twins = [(by_leaf[each], by_leaf[other]) for each, other in found.items()]
+        self.columns = [each for each in self.columns if each.leaf not in found]
+        return {each: form.name(other) for each, other in found.items()}
+
     @property
     def shares(self) -> bool:
         """Whether an array after the loop may share memory with another, which a pass decides."""
@@ -160,3 +180,5 @@ class Carrying:
         for result, column in zip(results, self.columns, strict=True):
             self.lowering.builder.named(result, column.hint)
             column.after.name = result.name
+        for twin, column in self._twins:
+            twin.after.name = column.after.name

@@ -17,7 +17,7 @@ from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import rearranged
-from s2s_ad.frontend.lower.iteration import IN_PLACE, Generator, Produced, iterator
+from s2s_ad.frontend.lower.iteration import IN_PLACE, Generator, Produced
 from s2s_ad.frontend.lower.nonlocals import owner_of, refuse_shared
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import changing
@@ -42,12 +42,6 @@ def dict_comprehension(lowering: Lowering, node: gast.DictComp) -> Any:
 def set_comprehension(lowering: Lowering, node: gast.SetComp) -> Any:
     """`{f(x) for x in items}` Of objects that are known."""
     return consumed(lowering, generator(lowering, node), "T = S()", "T.add(E)", values={"S": set})
-
-
-@expression(gast.GeneratorExp)
-def generator_expression(lowering: Lowering, node: gast.GeneratorExp) -> Any:
-    """`(f(x) for x in xs)`"""
-    return iterator(lowering, generator(lowering, node))
 
 
 def generator(lowering: Lowering, node: gast.AST) -> Generator:

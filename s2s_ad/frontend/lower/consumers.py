@@ -13,7 +13,7 @@ from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import slots
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import HANDLERS, known_object
+from s2s_ad.frontend.lower.calls import HANDLERS, STEP_THROUGH, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.containers import known_items, opened, sequence
 from s2s_ad.frontend.lower.core import Lowering
@@ -134,6 +134,9 @@ def _iterated(lowering: Lowering, value: Any) -> Any:
     found = opened(lowering, value)
     inner = HANDLERS[Iterator](lowering, found) if is_iterator(found) else None
     return inner if isinstance(inner, Produced) else value
+
+
+STEP_THROUGH.extend((sum, all, any, max, min, functools.reduce))
 
 
 def _list(lowering: Lowering, items: Generator) -> Any:

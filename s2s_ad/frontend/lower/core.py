@@ -142,6 +142,7 @@ class Lowering:
         refused: why the function was refused while conditions on captured numbers, or on whole
             numbers among the arguments, were open; now branches have to know these.
         lengths: they have to know lengths of arguments, too.
+        stepwise: generator functions that run from one item to the next, where it is asked for.
     """
 
     def __init__(
@@ -155,7 +156,9 @@ class Lowering:
         real_powers: bool = False,
         refused: S2SError | None = None,
         lengths: bool = False,
+        stepwise: frozenset[gast.AST] = frozenset(),
     ) -> None:
+        self.stepwise = stepwise
         self.decides_lengths = lengths
         self.refused, self.decides, self.branches = refused, refused is not None, False
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries

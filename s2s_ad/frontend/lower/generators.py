@@ -12,16 +12,21 @@ from typing import Any
 import gast
 
 from s2s_ad.core.callee import has_effect
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import (
+    EndlessError,
+    StepwiseError,
+    UnsupportedError,
+)
 from s2s_ad.frontend.lower.calls import HANDLERS
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.exits import leavers
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.iteration import Produced, is_iterator
+from s2s_ad.frontend.lower.iteration import Produced, generator_in, is_iterator
 from s2s_ad.frontend.lower.iterators import read_on
 from s2s_ad.frontend.lower.nonlocals import may_be_bound_again, names_read, value_around
-from s2s_ad.frontend.lower.references import changing
+from s2s_ad.frontend.lower.references import changing, parts_of
+from s2s_ad.frontend.lower.resuming import never_ends, not_resumable
+from s2s_ad.frontend.lower.suspended import suspended
 from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import Frame, cells_of
 from s2s_ad.frontend.scopes import FUNCTIONS
@@ -35,8 +40,27 @@ def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced
     """The items that a call of a generator function gives."""
     function, arguments = args
     frame = _frame(lowering, function)
-    name = frame.source.name
+    node = frame.source.node
+    if frame.is_own or _runs_step_by_step(lowering, node, arguments):
+        return suspended(lowering, frame, arguments)
     frame.source = _to_its_end(frame.source)
+    try:
+        return _at_once(lowering, frame, arguments, node)
+    except UnsupportedError as error:
+        if isinstance(error, EndlessError) or not_resumable(node) is not None:
+            raise
+        made = StepwiseError(
+            error.code, error.what, origin=error.origin, why=error.why, help=error.help
+        )
+        made.generator = node
+        raise made from error
+
+
+def _at_once(
+    lowering: Lowering, frame: Frame, arguments: dict[str, Any], node: gast.AST
+) -> Produced:
+    """All that the generator yields, where nobody sees what it does before an item is read."""
+    name = frame.source.name
     watched = [*changing((*arguments.values(), *_read_around(frame)))]
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     items = lowering.enter_frame(frame, arguments | {STARTED: moment.clock})
@@ -45,7 +69,7 @@ def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced
         raise _refused(name, "which does more than to yield")
     for each in changed:
         read_on(lowering, each)
-    return Produced(items, watched, lowering.memory.moment(), name)
+    return Produced(items, watched, lowering.memory.moment(), name, node)
 
 
 def _frame(lowering: Lowering, function: types.FunctionType | Closure) -> Frame:
@@ -54,6 +78,13 @@ def _frame(lowering: Lowering, function: types.FunctionType | Closure) -> Frame:
     lowering.captures.runs(function)
     source = source_of(function, yields=True)
     return Frame(function, source, function.__globals__, cells_of(function))
+
+
+def _runs_step_by_step(lowering: Lowering, node: gast.FunctionDef, arguments: dict) -> bool:
+    """Whether the generator has no end, as far as its text tells, or reads one that runs so."""
+    endless = any(map(never_ends, gast.walk(node)))
+    given = (generator_in(each) for each in parts_of(arguments))
+    return endless or node in lowering.stepwise or any(x is not None for x in given)
 
 
 def _read_around(frame: Frame) -> list:
@@ -86,15 +117,6 @@ def _refused(name: str, what: str) -> UnsupportedError:
 
 def _to_its_end(source: Source) -> Source:
     """The function that returns the list of what a generator function yields."""
-    for each in gast.walk(source.node):
-        if isinstance(each, gast.While) and _never_ends(each):
-            raise UnsupportedError(
-                "S2S201",
-                f"a loop of {source.name} that does not end",
-                origin=source.origin(each),
-                why="a generator is run to its end where it is called",
-                help="give it the number of items",
-            )
     return Source(_collecting(source.node), source.file, source.lines, source.name)
 
 
@@ -106,11 +128,6 @@ def _collecting(node: gast.FunctionDef) -> gast.FunctionDef:
     body = [*before, *_statements(node.body, places), *after]
     fields = {name: getattr(node, name, None) for name in node._fields} | {"body": body}
     return gast.copy_location(gast.FunctionDef(**fields), node)
-
-
-def _never_ends(loop: gast.While) -> bool:
-    is_true = isinstance(loop.test, gast.Constant) and bool(loop.test.value)
-    return is_true and not any(True for _ in leavers(loop.body))
 
 
 def _statements(body: list[gast.stmt], places: dict[str, Any]) -> list[gast.stmt]:

@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import StepwiseError, UnsupportedError
 from s2s_ad.frontend.lower.picked import OfOurs
 from s2s_ad.frontend.lower.references import Box, Poison, Reference, changing
 from s2s_ad.frontend.resolve import Frame
@@ -87,6 +87,16 @@ class Deferred(Tree):
         return [self.at(i) for i in range(self.count())]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class InTurn:
+    """What an iterator holds that reads such items: a loop carries how far it is, and no item."""
+
+    items: Deferred
+
+    def holds(self) -> tuple:
+        return self.items.holds()
+
+
 def deferred(
     at: Callable[[int], Any], count: Callable[[], int], *sources: Any, kind: type = list
 ) -> Deferred:
@@ -125,6 +135,7 @@ def iterator(lowering: Lowering, value: Any) -> Any:
     """An iterator at its first item."""
     if is_iterator(value):
         return value
+    value = InTurn(value) if isinstance(value, Deferred) else value
     return lowering.memory.box(Tree(Iterator, ("items", "position"), (value, 0)))
 
 
@@ -154,6 +165,7 @@ class Produced:
     watched: list
     moment: Any
     name: str
+    node: gast.AST | None = None
 
     def holds(self) -> tuple:
         return (self.items,)
@@ -162,11 +174,38 @@ class Produced:
         """Refuse where the generator would have seen a change, had it run step by step."""
         changed = lowering.memory.changes(self.moment)
         if any(each.root is other for each in self.watched for other in changed):
-            raise UnsupportedError(
+            error = StepwiseError(
                 "S2S201",
                 f"what {self.name} reads is changed while its items are consumed",
                 help="make a list of them first: list(...)",
             )
+            error.generator = self.node
+            raise error
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Suspended:
+    """A generator between two steps: the scope of what lasts, and the function that goes on.
+
+    The iterator that it is holds, as a third item, what that scope's locals are now.
+    """
+
+    around: Frame
+    resume: gast.FunctionDef
+
+    def holds(self) -> tuple:
+        return tuple(self.around.locals.values())
+
+
+def generator_in(value: Any) -> Suspended | None:
+    """The generator that runs step by step which an iterator is; None for other values."""
+    inner = value.known().items[0] if is_iterator(value) else None
+    return inner if isinstance(inner, Suspended) else None
+
+
+def state_of(value: Box) -> Box:
+    """What the generator keeps that an iterator is."""
+    return value.known().items[2]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -20,9 +20,14 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import HANDLERS, LEAVES_ITERATORS
+from s2s_ad.frontend.lower.calls import HANDLERS, LEAVES_ITERATORS, STEPPED, apply
 from s2s_ad.frontend.lower.classes import has_items_alone, is_written
-from s2s_ad.frontend.lower.comprehensions import consumed, private, run_through
+from s2s_ad.frontend.lower.comprehensions import (
+    consumed,
+    generator_over,
+    private,
+    run_through,
+)
 from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
@@ -30,19 +35,28 @@ from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import Raises, leavers
 from s2s_ad.frontend.lower.iterables import is_apart, items_of, zip_columns
 from s2s_ad.frontend.lower.iteration import (
+    ENDLESS,
     IN_PLACE,
     Generator,
+    InTurn,
     Items,
     Iterator,
     Produced,
+    Range,
     ReadOn,
+    Suspended,
+    generator_in,
     is_iterator,
     iterator,
 )
 from s2s_ad.frontend.lower.kinds import hint_of
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of
 from s2s_ad.frontend.lower.references import Box, parts_of
+from s2s_ad.frontend.lower.resuming import begin_items, has_item, take_item
+from s2s_ad.frontend.lower.suspended import goes_on, is_at_end, is_held, next_of
 from s2s_ad.frontend.resolve import unwrap
+
+HERE = gast.Constant(value=None, kind=None)
 
 
 @evaluates(iter)
@@ -106,6 +120,8 @@ def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
             kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
             raise TypeError(f"{kind.__name__!r} object is not an iterator")
         return found
+    if generator_in(value) is not None:
+        return _next_yielded(lowering, value, default)
     if isinstance(value.known().items[0], Generator) and not is_held(lowering, value):
         return _first(lowering, taken(lowering, value), default)
     there = has_more(lowering, value)
@@ -116,6 +132,19 @@ def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
     if there is not True:
         lowering.raise_where(lowering.call(operator.not_, there), StopIteration())
     return step(lowering, value)
+
+
+def _next_yielded(lowering: Lowering, value: Box, default: tuple) -> Any:
+    """The next item of a generator that runs step by step."""
+    item = next_of(lowering, value)
+    finished = is_at_end(lowering, value)
+    if default:
+        return choose(lowering, finished, lambda: default[0], lambda: item)
+    if finished is True:
+        raise _nothing_left(lowering)
+    if finished is not False:
+        lowering.raise_where(finished, StopIteration())
+    return item
 
 
 def _nothing_left(lowering: Lowering) -> Exception:
@@ -142,11 +171,6 @@ def _first(lowering: Lowering, items: Generator, default: tuple) -> Any:
 # ---- where an iterator is ------------------------------------------------------------------------
 
 
-def is_held(lowering: Lowering, value: Box) -> bool:
-    """Whether somebody has given the iterator a name, or put it into something that has one."""
-    return any(holds(frame.locals, value) for frame in lowering.frames)
-
-
 def holds(place: Any, value: Box) -> bool:
     return any(each is value for each in parts_of(place))
 
@@ -154,6 +178,8 @@ def holds(place: Any, value: Box) -> bool:
 def has_more(lowering: Lowering, value: Box) -> Any:
     """Whether there is a next item: True or False where it is known."""
     position, length = value.known().items[1], _source(lowering, value).length
+    if type(length) is int and length == ENDLESS:
+        return True
     if isinstance(position, Symbol) or isinstance(length, Symbol):
         return lowering.call(operator.lt, position, length)
     return position < length
@@ -161,7 +187,7 @@ def has_more(lowering: Lowering, value: Box) -> Any:
 
 def step(lowering: Lowering, value: Box) -> Any:
     """The item at the position, which moves on."""
-    source, (inner, position) = _source(lowering, value), value.known().items
+    source, (inner, position, *_) = _source(lowering, value), value.known().items
     found = source.at(position)
     _move(lowering, value, inner, lowering.call(operator.add, position, 1))
     return found
@@ -174,13 +200,16 @@ def _move(lowering: Lowering, value: Box, inner: Any, position: Any) -> None:
 
 def _source(lowering: Lowering, value: Box) -> Items:
     """What the iterator reads, by position."""
-    inner, position = value.known().items
+    inner, position, *_ = value.known().items
     if isinstance(inner, Generator):
         inner = _run(lowering, inner)
         _move(lowering, value, inner, position)
     if isinstance(inner, Produced):
         inner.check(lowering)
         inner = inner.items
+    if isinstance(inner, InTurn):
+        now = isinstance(position, Symbol)
+        inner = sequence(list, inner.items.known()) if now else inner.items
     whole = is_apart(inner) and isinstance(inner, Tree) and isinstance(position, Symbol)
     if whole and growing.is_uniform(lowering, inner):
         return Items(len(inner.items), lambda i: growing.item(lowering, inner, i), (inner,))
@@ -209,7 +238,10 @@ def _run(lowering: Lowering, items: Generator) -> Produced:
 
 def taken(lowering: Lowering, value: Box) -> Any:
     """What is left of an iterator, for one who reads all of it."""
-    inner, position = value.known().items
+    if generator_in(value) is not None:
+        return drained(lowering, value)
+    inner, position, *_ = value.known().items
+    inner = inner.items if isinstance(inner, InTurn) else inner
     if not (type(position) is int and position == 0):
         inner = _rest(lowering, value)
     read_on(lowering, value)
@@ -320,11 +352,53 @@ def read_to_its_end(value: Any) -> UnsupportedError:
 
 def taken_unless_held(lowering: Lowering, value: Any) -> Any:
     """What an iterator reads, where only the loop that asks will ever see it."""
-    return value if is_iterator(value) and is_held(lowering, value) else all_left(lowering, value)
+    if is_iterator(value) and (generator_in(value) is not None or is_held(lowering, value)):
+        return value
+    return all_left(lowering, value)
+
+
+# ---- generators that run step by step ------------------------------------------------------------
+
+
+def drained(lowering: Lowering, value: Box) -> Any:
+    """The list of all that a generator yields from here on."""
+    return consumed(lowering, generator_over(lowering, value, HERE), "T = []", "T.append(E)")
+
+
+def iterator_of(lowering: Lowering, value: Any) -> Box:
+    """What a loop in a generator reads: it lasts from one of its yields to the next."""
+    if isinstance(value, Range):
+        return apply(lowering, STEPPED[Range], [value.start, value.stop, value.step], {})
+    made = iterated(lowering, value)
+    if is_iterator(made):
+        return made
+    return apply(lowering, STEPPED[Suspended], [made], {})
+
+
+def has_next(lowering: Lowering, value: Box) -> Any:
+    """Whether there is a next item; of a generator it is there then."""
+    if generator_in(value) is None:
+        return has_more(lowering, value)
+    item = next_of(lowering, value)
+    content = value.known()
+    parts = (content.items[0], item, content.items[2])
+    lowering.memory.change(value, Tree(content.kind, content.keys, parts))
+    return lowering.call(operator.not_, is_at_end(lowering, value))
+
+
+def taken_next(lowering: Lowering, value: Box) -> Any:
+    """That item."""
+    if generator_in(value) is None:
+        return step(lowering, value)
+    goes_on(lowering, value)
+    return value.known().items[1]
 
 
 HANDLERS[Iterator] = all_left
 HANDLERS[IN_PLACE] = taken_unless_held
 HANDLERS[has_more] = lambda lowering, args, kwargs: has_more(lowering, *args)
-LEAVES_ITERATORS.extend((has_more, step))
+LEAVES_ITERATORS.extend((has_more, step, begin_items, has_item, take_item))
+HANDLERS[begin_items] = lambda lowering, args, kwargs: iterator_of(lowering, *args)
+HANDLERS[has_item] = lambda lowering, args, kwargs: has_next(lowering, *args)
+HANDLERS[take_item] = lambda lowering, args, kwargs: taken_next(lowering, *args)
 HANDLERS[step] = lambda lowering, args, kwargs: step(lowering, *args)

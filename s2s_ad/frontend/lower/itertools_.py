@@ -19,7 +19,7 @@ from s2s_ad.frontend.lower.calls import apply, as_argument
 from s2s_ad.frontend.lower.containers import all_items, is_sequence, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, is_number, items_of
-from s2s_ad.frontend.lower.iteration import ENDLESS, Items
+from s2s_ad.frontend.lower.iteration import ENDLESS, Items, Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.resolve import unwrap
 
@@ -170,6 +170,10 @@ def flattened(lowering: Lowering, columns: Any) -> Any:
 @evaluates(itertools.islice)
 def part(lowering: Lowering, items: Any, *bounds: Any) -> Any:
     known = [None if each is None else operator.index(each) for each in bounds]
+    items = HANDLERS[Iterator](lowering, items)
+    if isinstance(items, Items) and is_number(items.length, ENDLESS) and slice(*known).stop:
+        places = range(ENDLESS)[slice(*known)]
+        return sequence(list, [items.at(each) for each in places])
     return sequence(list, list(itertools.islice(_items(lowering, items), *known)))
 
 

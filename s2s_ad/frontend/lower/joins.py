@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.chosen import Choice, Taken
 from s2s_ad.frontend.lower.entries import are_of_objects
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag
+from s2s_ad.frontend.lower.iteration import InTurn
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
     Leaf,
@@ -89,6 +90,9 @@ class Join:
             return UNDEFINED
         if self._is_unchanged(items, present[0]):
             return present[0]
+        if any(isinstance(each, InTurn) for each in present):  # what they give is that of now
+            items = [each.items if isinstance(each, InTurn) else each for each in items]
+            present = [each for each in items if each is not UNDEFINED]
         key = tuple(map(id, items))
         if key not in self._joined:
             self._joined[key] = self._value(items, present, hint), items  # keeps the ids alive
@@ -339,7 +343,7 @@ class Join:
         if getattr(self.chooser, "fact", None) == Scalar(bool) and self._is_chooser(items):
             return self.chooser
         pairs = zip(items, self.paths, strict=True)
-        atoms = [to_node(path.now(each)) for each, path in pairs]
+        atoms = [to_node(_certain(path.now(each), path.known)) for each, path in pairs]
         key = tuple(_atom_key(each) for each in atoms)
         others = list(self.arrays)
         symbol = joined_array(self.lowering, items, self.arrays)
@@ -372,6 +376,17 @@ class Join:
             for symbol in self.columns[key][1]:
                 symbol.name = result.name
 
+    def note_truths(self, condition: Symbol) -> None:
+        """What was chosen by a condition between truths says how it was, and the other way."""
+        for atoms, symbols in self.columns.values():
+            truths = [getattr(each, "value", None) for each in atoms]
+            if not all(type(each) is bool for each in truths):
+                continue
+            for side, truth in zip((True, False), truths, strict=True):
+                self.lowering.assumptions.note_flag(condition, side, symbols[0], truth)
+                if truths[0] is not truths[1]:
+                    self.lowering.assumptions.note_flag(symbols[0], truth, condition, side)
+
     def outputs(self, place: int) -> list[gast.AST]:
         """The outputs of the block of one path."""
         return [atoms[place] for atoms, _ in self.columns.values()]
@@ -390,6 +405,12 @@ def joined_array(lowering: Lowering, items: Sequence[Any], others: list) -> Symb
     result.name = pending.name
     others.append((result, items))
     return result
+
+
+def _certain(value: Any, known: Mapping[str, bool]) -> Any:
+    """The value, or the truth that it is certain to be."""
+    is_truth = isinstance(value, Symbol) and value.fact == Scalar(bool)
+    return known.get(value.name, value) if is_truth else value
 
 
 def _is_of_path(value: Any, path: Path) -> bool:

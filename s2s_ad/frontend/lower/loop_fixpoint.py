@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import gast
-
-from s2s_ad.core import sizes, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import Hint
@@ -22,6 +20,7 @@ from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
+from s2s_ad.frontend.lower.iteration import ENDLESS
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
@@ -64,13 +63,15 @@ class Rolled:
 
     Attributes:
         broke, returned: whether it was left by a break, or a return.
-        endless: whether it can only be left by these.
+        endless: whether it can only be left by these, and by an exception.
+        raises: whether it may raise, or does what is seen from outside.
         shares: whether it leaves an array of which it is not known whose memory it shares.
     """
 
     broke: Any
     returned: Any
     endless: bool
+    raises: bool = False
     shares: bool = False
 
 
@@ -409,24 +410,34 @@ class Rolling:
             else:
                 parts = [path.content(self.objects[key][0], None)]
                 self.lowering.memory.assign(self.objects[key][0], value, parts)
-        return Rolled(*flags, test is not None and test.value is True, carrying.shares)
+        raises = any(map(has_effect, path.body))
+        return Rolled(*flags, self.has_no_end(test), raises, carrying.shares)
+
+    def has_no_end(self, test: Test | None) -> bool:
+        """Whether the loop can only be left from within."""
+        if test is not None:
+            return test.value is True
+        return type(self.bounds[1]) is int and self.bounds[1] == ENDLESS
 
     def emit_region(self, carrying: Carrying, path: Path, test: Test | None, broke: Any) -> None:
-        lowering, builder, columns = self.lowering, self.lowering.builder, carrying.columns
+        lowering, builder, atoms = self.lowering, self.lowering.builder, carrying.join_twins()
+        columns, passes = carrying.columns, [form.substitute(each, atoms) for each in path.body]
         outputs = [to_node(each.end) for each in columns]
         if broke is not False:
             outputs.append(to_node(broke))
+        outputs = [form.substitute(each, atoms) for each in outputs]
         carried = [each.leaf for each in columns]
         index = [] if self.bounds is None else [self.index]
-        free = free_names(lowering, path.body, outputs)
+        free = free_names(lowering, passes, outputs)
         made = None
         if test is not None:
-            node: gast.AST = to_node(test.value)
-            free += free_names(lowering, test.path.body, [node])
+            node = form.substitute(to_node(test.value), atoms)
+            tested = [form.substitute(each, atoms) for each in test.path.body]
+            free += free_names(lowering, tested, [node])
         fixed = [each for each in dict.fromkeys(free) if each not in {*index, *carried}]
         if test is not None:
-            made = block(lowering, test.path.body, [*carried, *fixed], [node])
-        body = block(lowering, path.body, [*index, *carried, *fixed], outputs)
+            made = block(lowering, tested, [*carried, *fixed], [node])
+        body = block(lowering, passes, [*index, *carried, *fixed], outputs)
         exits = broke is not False
         loop = Loop(body, len(carried), test=made, backwards=self.backwards, exits=exits)
         operands = [*(self.bounds or ()), *(each.before for each in columns)]

@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.exits import (
     leavers,
 )
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
-from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
+from s2s_ad.frontend.lower.iteration import Generator, Produced, generator_in, is_iterator
 from s2s_ad.frontend.lower.iterators import (
     finish,
     gives_next,
@@ -49,6 +49,7 @@ from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import Box, parts_of
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.statements import bind
+from s2s_ad.frontend.lower.suspended import Steps, loop_over
 from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.scopes import bound_names
 
@@ -67,6 +68,8 @@ def for_(lowering: Lowering, node: gast.For) -> Exits:
         return lowering.run([object_by_object(lowering, node, value)])
     if not is_iterator(value):
         return for_value(lowering, node, value)
+    if generator_in(value) is not None:
+        return lowering.run(loop_over(lowering, node, value))
     if not is_read_whole(lowering, node, value):
         return lowering.run([step_by_step(lowering, node, value)])
     left = for_value(lowering, node, taken(lowering, value))
@@ -212,6 +215,10 @@ def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
             raise NeedStatic(each.name, purpose, error) from None
 
 
+#: loops over items: where these have no end it is for the loop to leave them
+READS = (gast.For, Steps)
+
+
 class Rest(gast.While):
     """A loop whose first pass is written before it."""
 
@@ -318,7 +325,10 @@ def names_of(lowering: Lowering, node: gast.For | gast.While) -> dict[str, list[
 
 def after(lowering: Lowering, node: gast.For | gast.While, rolled: Rolled) -> Exits:
     """What follows a rolled loop."""
-    if rolled.endless and not any(isinstance(each, gast.Break) for each in leavers(node.body)):
+    stays = rolled.endless and rolled.broke is False
+    if stays and rolled.returned is False and not rolled.raises and isinstance(node, READS):
+        raise lowering.refuse(node, "a loop that does not end", "leave it by a break or a return")
+    if stays:
         lowering.frame.locals |= dict.fromkeys(FLAGS, True)
         return LEAVES
     return finished(lowering, node, rolled.broke, rolled.returned)

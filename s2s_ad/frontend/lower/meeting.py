@@ -66,6 +66,7 @@ def meet(lowering: Lowering, condition: Symbol, paths: Sequence[Path]) -> Exits:
     join = Join(lowering, paths, condition)
     left = unite(lowering, join, emit)
     join.decided_by(Taken(settled(condition), is_number=False))
+    join.note_truths(condition)
     for path, other in zip(paths, (False, True), strict=True):
         if path.stops:
             lowering.assumptions.assume(condition, other)

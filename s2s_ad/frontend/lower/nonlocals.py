@@ -59,7 +59,7 @@ def owner_of(frame: Frame | None, name: str) -> Any:
 
 def read_shared(lowering: Lowering, owner: Any, node: gast.Name) -> Any:
     """The value of a shared local."""
-    if held(lowering, owner.shared, node.id) is MISSING:
+    if held(lowering, owner.shared, node.id) is MISSING and not lowering.memory.explores:
         what = f"the local name {node.id!r} is read before it is assigned"
         raise UnsupportedError("S2S202", what, origin=lowering.origin(node))
     error = UnboundLocalError(f"the local {node.id!r} is not assigned")

@@ -24,6 +24,7 @@ from s2s_ad.diagnostics import (
     Origin,
     S2SError,
     SharedMemoryError,
+    StepwiseError,
     UnsupportedError,
 )
 from s2s_ad.frontend.called import called, name_of_call
@@ -79,6 +80,10 @@ def lower(
             if found.node in ways.recursive:
                 raise found.error from None
             ways = replace(ways, recursive=ways.recursive | {found.node})
+        except StepwiseError as error:
+            if error.generator is None or error.generator in ways.stepwise:
+                raise
+            ways = replace(ways, stepwise=ways.stepwise | {error.generator})
         except UnsupportedError as error:
             try:
                 ways = _by_other_means(ways, lowering, error)
@@ -99,6 +104,7 @@ class Ways:
     real_powers: bool = False
     refused: S2SError | None = None
     lengths: bool = False
+    stepwise: frozenset[gast.AST] = frozenset()
 
 
 def _with_static(

@@ -74,9 +74,9 @@ def template_of(builder: Builder, value: Any, hint: Hint) -> Any:
 
 
 def _of_item(builder: Builder, value: Any, hint: Hint) -> Any:
-    """An array in a container stays that array, until a pass puts another in its place."""
-    is_array = isinstance(value, Reference) and value.number is False
-    return value if is_array else template_of(builder, value, hint)
+    """An array or a truth in a container stays that, until a pass puts another in its place."""
+    stays = type(value) is bool or (isinstance(value, Reference) and value.number is False)
+    return value if stays else template_of(builder, value, hint)
 
 
 def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
@@ -101,7 +101,7 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         if any(_is_made_of(lowering, each, members(template)) for each in members(end)):
             raise Kinds(f"{describe(template)} before the loop and made of that after a pass")
         return _picked(lowering, template, end, hint, alike)
-    if isinstance(template, Reference):
+    if isinstance(template, Reference) or (type(template) is bool and not is_same(template, end)):
         template = Leaf(builder.fact(template), hint)
     if isinstance(template, Leaf) and is_leaf(end):
         return template.joined(builder.fact(end), alike)

@@ -42,6 +42,10 @@ class Part(gast.Try):
     """A part of a `try` that was taken apart."""
 
 
+class Bare(gast.For):
+    """A loop around parts of a `try`: what taking an item raises, its handlers do not catch."""
+
+
 def in_parts(
     node: gast.Try, function: gast.AST, *, changes: bool = False
 ) -> list[gast.stmt] | None:
@@ -306,7 +310,7 @@ class _Parts:
         first, items = self._head(node.iter)
         body = [*self._in_loop(node).body(node.body, catching, flags), *_leave(flags, node)]
         orelse = self.body(node.orelse, catching, flags)
-        made = gast.For(node.target, items, body, orelse, None)
+        made = Bare(node.target, items, body, orelse, None)
         return self._after(first, [gast.copy_location(made, node)], catching, flags)
 
     def _while(
