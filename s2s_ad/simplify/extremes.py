@@ -36,9 +36,16 @@ def as_extremes(program: Program) -> Program:
         ...     return max(a, b) * 2.0
         >>> print(after(EXTREMES, f, 1.0, 2.0))
         f(a: float, b: float):
+            t1 = b > a
+            _ = if t1:
+                give b
+            else:
+                give a
             largest = max(a, b)
-            t1 = 2.0 * largest
-            return t1
+            t2 = largest * 2.0
+            return t2
+
+    What nobody reads any more goes with the next pass.
     """
     if not any(isinstance(each.rule, Branch) for each in program.body):
         return program

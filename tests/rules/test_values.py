@@ -81,10 +81,11 @@ def check_dtypes(function, rule, arguments) -> None:
 
 UNTESTED = ["np.empty", "np.empty_like"]  # there are no values to compare
 UNTESTED += ["np.packbits", "np.unpackbits"]  # see test_bits
-# test_python_math has these; test_refusals has max of lengths
+# test_python_math has these; test_refusals has max of lengths, test_as_written max and min
 ELSEWHERE = {
     int,
     max,
+    min,
     random.Random,  # test_draws has these
     np.random.RandomState,
     np.random.default_rng,

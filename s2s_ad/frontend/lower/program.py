@@ -391,6 +391,8 @@ def _static(lowering: Lowering, value: Any, text: str) -> Any:
 
 def _bound_otherwise(function: Callable) -> set[str]:
     """The names that a function binds to something else than to items or attributes so called."""
+    if is_of_library(function):
+        return set()
     node = source_of(plain_function(function)).node
     return bound_otherwise([node.body] if isinstance(node, gast.Lambda) else node.body)
 
