@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,19 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 
 
+def _is_refused(call: Callable[[], Any]) -> bool:
+    """Whether this version of NumPy raises for an axis that there is not."""
+    try:
+        call()
+    except np.exceptions.AxisError:
+        return True
+    return False
+
+
+#: older versions took an axis of a single number
+OF_A_NUMBER_IS_REFUSED = _is_refused(lambda: np.average(np.ones(()), axis=0, weights=np.ones(())))
+
+
 def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> Any:
     axis, returned = static((axis, returned), "axis of np.average")
     if weights is None:
@@ -23,6 +37,8 @@ def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> A
         raise UnsupportedError("S2S203", "np.average with returned=True and no weights")
     w = support.as_operand(x.builder, weights)
     rank = support.known_rank(x, "np.average")
+    if axis is not None and (rank or OF_A_NUMBER_IS_REFUSED):
+        support.normal_axes(axis, rank)
     support.known_rank(w, "np.average")
     _check_weights(x, w, axis)
     if support.rank(w) == 1 != rank:
