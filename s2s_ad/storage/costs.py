@@ -16,6 +16,7 @@ KEEP = 12  # a number put into a list and taken out again
 NUMBER = 3  # the most that a function of single numbers costs, next to what Python spends on it
 SINGLE = values.Scalar | values.Static | values.Saved | values.Row | values.Word | values.Error
 CHOICE = 1  # one number or another
+FEW = 8  # numbers of an array that is shorter to write again than to name and to hand over
 TYPICAL = 64  # the length of an axis, or of a list
 
 
@@ -73,10 +74,10 @@ def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) 
 
     Where the statement runs once (not `repeated`) its value is simply still there: keeping it
     costs nothing worth a computation. Of an array and its view the array is kept. A number that
-    is computed of constants, such as `0.1**2`, is written again.
+    is computed of constants, such as `0.1**2`, is written again, and so are a few.
     """
     keep, again = cost_of_keeping(fact), cost_of_computing(statement, fact)
-    if again is not None and size(fact) == 1 and not statement.reads:
+    if again is not None and not statement.reads and size(fact) <= (1 if repeated else FEW):
         again = 0
     keep = keep + 1 if keep is not None and again == 0 else keep
     if not repeated:
