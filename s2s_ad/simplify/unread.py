@@ -258,7 +258,8 @@ class _Uses:
         """{0} where the result is the array again."""
         rule = statement.rule
         if not rule.updates and statement.function is not operator.getitem:
-            return None
+            early = access.levels == (ONCE,) and not self.zeros
+            return set() if early else None  # what is read before has all elements
         array, *others = statement.operands
         inside = form.reads([*others, *statement.parameters.values()])
         if getattr(array, "id", None) not in names or not names.isdisjoint(inside):

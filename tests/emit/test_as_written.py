@@ -124,6 +124,13 @@ def nameless(x):
     return np.sum(x * Grid(x[0])._paid)
 
 
+def smoothed(x):
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        out[i] = np.mean(x[i : i + 2])
+    return np.sum((out - x) ** 2)
+
+
 def from_the_last(x):
     y, total = np.cos(x), 0.0
     for a, b in zip(reversed(x), reversed(y)):
@@ -153,6 +160,7 @@ def from_the_last_of_each(x):
         (last_item_changed, ["[-1] *= x[0]"], ["[-1] = 0"]),
         (last_element_changed, ["x_bar = y + 3.0 * x"], [".copy()"]),
         (nameless, [], ["__"]),
+        (smoothed, ["x_bar[i : i + 2] += out_bar[i] /"], ["= 0.0"]),
         (from_the_last, [], ["- 1 - i"]),
         (from_the_last_of_each, [], []),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
