@@ -257,13 +257,13 @@ class Statements:
             row = each.expression if each.kind == "assign" else None
             if not isinstance(row, gast.Subscript):
                 continue
-            item, *rest = items_of(row.slice)
-            place = step_and_start(item, line.name)
+            items = items_of(row.slice)  # none in `x[()]`
+            place = step_and_start(items[0], line.name) if items else None
             if place is None or made.intersection(form.reads(row.value)):
                 continue
             shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
             whole = values.size_of_dim(shape[0]) if shape else None
-            part = None
+            part, rest = None, items[1:]
             if whole and not rest and place == (None, None) and _are_equal(whole, count):
                 part = row.value
             elif whole and each.statement.origin == line.statement.origin:

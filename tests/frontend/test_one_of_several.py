@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from api.oracles import gradient
-from s2s_ad import grad, jit, jvp, vmap
+from s2s_ad import S2SError, grad, jit, jvp, vmap
 
 
 class Server:
@@ -297,7 +297,7 @@ RIGHT += [list_of_lists_that_grow_on_paths, array_changed_or_added]
 RIGHT += [changed_or_added_to, changed_in_depth_or_added_to]
 RIGHT += [item_that_is_changed_or_added_again, item_that_is_another_since]
 RIGHT += [least_by_key, last_of_a_loop, given_by_a_helper, list_in_a_list, item_behind_a_name]
-RIGHT += [appended_and_changed, previous_row, tree_of_nodes, exchanged_for_copies]
+RIGHT += [appended_and_changed, previous_row, tree_of_nodes]
 RIGHT += [next_that_is_busy, list_least_by_key, changed_while_it_moves, one_of_two_items]
 RIGHT += [item_of_a_list_that_grows, none_or_least, held_by_a_part_of_the_list, put_in_before]
 XS = [np.array([0.7, 0.2, 0.9]), np.array([0.9, 0.2, 0.6])]
@@ -313,3 +313,8 @@ def test_what_is_right(f):
         np.testing.assert_allclose(tangent, np.sum(gradient(f, x)), rtol=1e-6)
     batch = np.stack(XS)
     np.testing.assert_allclose(vmap(f)(batch), [f(x) for x in XS], rtol=1e-12)
+
+
+def test_what_copies_replace_in_a_loop_is_refused():
+    with pytest.raises(S2SError, match="S2S207"):
+        jit(exchanged_for_copies)(XS[0])
