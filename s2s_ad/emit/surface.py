@@ -44,7 +44,6 @@ COMPARE = {
     operator.lt: gast.Lt,
     operator.ne: gast.NotEq,
 }
-PYTHON_TYPES = (bool, int, float, complex)
 NUMBERS = {math.pi: "pi", math.e: "e", math.inf: "inf"}
 
 
@@ -109,7 +108,7 @@ class Surface:
         """What a call is given by name; a dtype that Python has a class for is called that."""
         value = getattr(keyword.value, "value", None)
         if keyword.arg == "dtype" and isinstance(value, type) and issubclass(value, np.generic):
-            plain = (each for each in PYTHON_TYPES if np.dtype(each).type is value)
+            plain = (each for each in values.PYTHON_NUMBERS if np.dtype(each).type is value)
             return gast.keyword(keyword.arg, self.object(next(plain, value)))
         return gast.keyword(keyword.arg, self.spelled(keyword.value))
 

@@ -137,7 +137,7 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
     """A function of the elements of its broadcast operands."""
     operands = list(operation.operands)
     if operation.params or not all(isinstance(each, Node) for each in operands):
-        raise NotNative(f"{scalars._called(operation.function)} with such arguments")
+        raise NotNative(f"{scalars.called(operation.function)} with such arguments")
     if operation.is_python:
         return _of_python(writer, operation)
     function, dtype = operation.function, operation.dtype
@@ -151,7 +151,7 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
     if bound is not None:
         operands = [_within(writer, operands[0], bound, operation.text)]
     elif shape and not scalars.is_at_once(made):
-        writer.one_by_one.add(scalars._called(function))
+        writer.one_by_one.add(scalars.called(function))
 
     def at(index: Index) -> Expression:
         texts = [broadcast_at(each, index) for each in operands]
@@ -218,7 +218,7 @@ def _of_python(writer: Writer, operation: Operation) -> Node:
         else:
             made = scalars.whole_numbers(function, texts)
         if made is None:
-            raise NotNative(f"{scalars._called(function)} of whole numbers without bounds")
+            raise NotNative(f"{scalars.called(function)} of whole numbers without bounds")
     if made is None:
         made = spelled(function, texts, dtypes, [True] * len(texts), dtype)
     cost = sum(each.cost for each in operands) + (rule_for(function).cost or 1)

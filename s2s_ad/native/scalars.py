@@ -183,7 +183,7 @@ def _of_one_kind(
     if form is not None and function is np.reciprocal and result.kind not in "fc":
         raise NotNative("np.reciprocal of whole numbers")
     if inner.kind == "c" and function in OF_REAL:
-        raise NotNative(f"{_called(function)} of complex numbers")
+        raise NotNative(f"{called(function)} of complex numbers")
     return _function(function, operands, inner) if form is None else form(*operands)
 
 
@@ -301,7 +301,7 @@ def _function(function: Callable, operands: list[Expression], inner: np.dtype) -
         return call(f"math.{of_math}", *operands)
     if isinstance(function, np.ufunc) and getattr(np, name, None) is function:
         return call(f"np.{name}", *operands)
-    raise NotNative(f"{_called(function)} has no native form")
+    raise NotNative(f"{called(function)} has no native form")
 
 
 def _truth(node: Expression, dtype: np.dtype) -> Expression:
@@ -344,7 +344,7 @@ def _function_name(node: gast.Call) -> str:
     return f"{inside}.{node.func.attr}" if inside else getattr(node.func, "id", "")
 
 
-def _called(function: Callable) -> str:
+def called(function: Callable) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, is_same, key_of, static
+from s2s_ad.core.builder import Builder, Symbol, key_of, static
 from s2s_ad.core.dependence import (
     EVERYTHING,
     Dependence,
@@ -473,14 +473,6 @@ def _set_to_zero(builder: Builder, x: Any, index: Any) -> Any:
     return operands[0] if same and is_zero(operands[1]) else None
 
 
-def _stands_there(builder: Builder, x: Any, index: Any, value: Any) -> bool:
-    """Whether the value is what x has at the index already."""
-    rule, operands, params = builder.definition(value)
-    if not builder.derived or rule is None or rule.function is not operator.getitem:
-        return False
-    return is_same(operands[0], x) and key_of(params["index"]) == key_of(index)
-
-
 def _is_one_number(builder: Builder, x: Any, value: Any, index: Any) -> bool:
     """Whether a number that took the place of an array without axes is all that is changed."""
     nowhere = index is Ellipsis or (isinstance(index, tuple) and not index)
@@ -520,8 +512,7 @@ class IndexSet(Update):
         x, value = operands
         if _is_one_number(builder, x, value, params["index"]):
             return value
-        zeros = builder.derived and is_zero(value) and is_zeros(builder, x)
-        if zeros or _stands_there(builder, x, params["index"], value):
+        if builder.derived and is_zero(value) and is_zeros(builder, x):
             return x
         return value if _is_whole(builder, x, value, params["index"]) else None
 

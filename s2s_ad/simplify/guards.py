@@ -21,12 +21,16 @@ def unguard(program: Program) -> Program:
     The selection was there for what might be multiplied inside of it; here nothing has been.
 
     Example:
-        >>> from s2s_ad import grad
         >>> from s2s_ad.check.passes import after
-        >>> def f(r, t):
-        ...     return np.exp(-r * t)
-        >>> np.isfinite(grad(f)(np.inf, 2.0))
-        np.True_
+        >>> def f(x, e):
+        ...     y = x / e
+        ...     return np.where(np.isfinite(e), y / e, 0.0)
+        >>> print(after(UNGUARD, f, np.ones(3), np.ones(3), derived=True))
+        f(x: f64[n], e: f64[m]):
+            y = x / e
+            t1 = np.isfinite(e)
+            t2 = y / e
+            return t2
     """
     if not any(each.rule.function is np.where for each in program.body):
         return program
