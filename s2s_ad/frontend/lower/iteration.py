@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gast
 import numpy as np
@@ -161,6 +161,8 @@ class Produced:
     `watched` are the objects that it read: who iterates may not change them since `moment`.
     """
 
+    called: ClassVar[str] = "a generator"
+
     items: Any
     watched: list
     moment: Any
@@ -189,6 +191,8 @@ class Suspended:
 
     The iterator that it is holds, as a third item, what that scope's locals are now.
     """
+
+    called: ClassVar[str] = "a generator"
 
     around: Frame
     resume: gast.FunctionDef

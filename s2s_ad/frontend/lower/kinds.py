@@ -105,7 +105,7 @@ def describe(value: Any) -> str:
         return "one of several objects"
     if isinstance(value, Tree):
         return f"a {whole(value.kind).__name__} of {len(value.items)}"
-    return f"a {type(value).__name__}"
+    return getattr(value, "called", f"a {type(value).__name__}")
 
 
 def contents(value: Any) -> Any:
