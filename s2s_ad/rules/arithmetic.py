@@ -14,7 +14,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
-from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
+from s2s_ad.core.magnitudes import is_off_zero, is_settled, note_steep, times_settled
 from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
@@ -409,10 +409,11 @@ class Quotient(Elementwise):
         return type(operands[1]) in (int, float) and operands[1] != 0
 
     def is_finite(self, builder: Builder, operands: list) -> bool:
-        """Python raises where it divides by the number 0; NumPy's whole numbers may be 0."""
+        """Python raises where it divides a number of its own by 0; NumPy's numbers may be."""
         divisor = operands[1]
         fact = builder.fact(divisor)
         raises = isinstance(fact, values.Scalar) and values.is_inexact(fact) is False
+        raises = raises and isinstance(builder.fact(operands[0]), values.Scalar)
         return raises or self.is_total(operands) or is_off_zero(builder, divisor)
 
     def is_bounded(self, operands: list) -> bool:
@@ -459,6 +460,7 @@ class Quotient(Elementwise):
             found = masked(builder, operands[0], operator.truediv, operands[1])
             if found is not None:
                 return found
+            note_steep(builder, operands[0])
         return super().shortcut(builder, operands, params)
 
 

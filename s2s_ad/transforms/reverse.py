@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Collection, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.filling import filled
+from s2s_ad.transforms.left_out import left_out, off_the_paths
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
@@ -97,6 +99,7 @@ class Reverse:
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
         self.described = Described(program)
         self.chosen: list[Symbol] = []  # which elements the adjoints take that it is given
+        self.steep = False  # whether the last backward pass may multiply zeros with infinity
         self.entered = set(program.leaves())  # names of the builder that no statement defines
         self.nest: Nest | None = None  # the loops around, where the program is the body of one
         self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
@@ -184,14 +187,14 @@ class Reverse:
         return self.builder.view(atom, self.atoms)
 
     @contextmanager
-    def instead_of(self, result: Symbol) -> Iterator[None]:
-        """What is emitted inside stands where the forward sweep computed `result`."""
+    def instead_of(self, result: Symbol, phase: str = "forward") -> Iterator[None]:
+        """What is emitted inside stands where the sweep of that phase computed `result`."""
         body = self.builder.body
         place = next(place for place, each in enumerate(body) if each.target == result.name)
         after = body[place + 1 :]
         origin = body[place].origin
         del body[place:]
-        with self.builder.at(origin, "forward"):
+        with self.builder.at(origin, phase):
             yield
         body += after
 
@@ -285,7 +288,10 @@ class Reverse:
                     self.add(first, adjoint)
             return
         backward = next(each for kind, each in BACKWARD.items() if isinstance(compound, kind))
-        for name, adjoint in backward(self, statement, compound, given):
+        where = left_out(self.builder, given.values())
+        write = functools.partial(backward, self, statement, compound, given)
+        pairs = write() if where is None else off_the_paths(self, where, write)
+        for name, adjoint in pairs:
             hint = self.described.hint(name).derived("_bar")
             self.add(name, self.builder.named(adjoint, hint))
 

@@ -51,7 +51,8 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     extents = _extents(sweep, args)
     asked = (call, active, tuple(sorted(given)), extents)
     passes = split(sweep, *asked, bounded=bounded)
-    chosen = _chosen(sweep, passes, given)
+    sweep.steep = passes.steep
+    chosen = _chosen(sweep, passes, given, call)
     if any(each is not None for each in chosen):
         kinds = tuple(None if each is None else each.dtype for each in chosen)
         passes = split(sweep, *asked, bounded=bounded, chosen=kinds)
@@ -77,12 +78,14 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     return found
 
 
-def _chosen(sweep: Any, passes: Passes, given: dict[int, Any]) -> list[Symbol | None]:
+def _chosen(sweep: Any, passes: Passes, given: dict[int, Any], call: Callee) -> list[Symbol | None]:
     """For each adjoint that is a selection which elements it takes, where the call is steep."""
     if not passes.steep:
         return []
     for each in given.values():
         note_steep(sweep.builder, each)
+    if call.is_recursive:
+        return []
     return [chosen_of(sweep.builder, given.get(i)) for i in passes.seeds]
 
 
@@ -271,7 +274,7 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
 
 def _noted(call: Callee, asked: Asked, passes: Passes, swept: Swept) -> Passes:
     """The passes, known to the function from now on."""
-    steep = is_steep(swept.builder) and not call.is_recursive
+    steep = is_steep(swept.builder)
     passes = replace(passes, extents=tuple(swept.extents.values()), steep=steep)
     call.derived[asked] = passes
     return passes

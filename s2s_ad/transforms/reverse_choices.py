@@ -23,7 +23,7 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same
-from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
+from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_on, stays_finite
 from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
@@ -124,6 +124,10 @@ class Choice:
         if any(relies(side.sweep.builder) for side in sides):
             for key in names:
                 rely_on(self.builder, self.known[key])
+        self.outer.steep = any(is_steep(side.sweep.builder) for side in sides)
+        if self.outer.steep:
+            for key in names:
+                note_steep(self.builder, self.known[key])
         changed = [p for p in self.active if any(p in side.adjoints for side in sides)]
         changed = [place for place in changed if place not in handed_on]
         unchanged = [(self.args[p].id, each) for p, each in sums.items() if p not in changed]

@@ -22,7 +22,7 @@ from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same, to_node
 from s2s_ad.core.callee import Compound, has_effect, item_of
-from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
+from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_on, stays_finite
 from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
@@ -147,8 +147,15 @@ class Backward:
             }
             if all(halves.same_kind(facts[name], more[name]) for name in facts):
                 self.facts = facts  # between passes
+                self._note_steep(sweep, starts)
                 return sweep, results
             facts = more
+
+    def _note_steep(self, sweep: Any, starts: list) -> None:
+        """Whether a pass may multiply zeros of the adjoints with what is infinite."""
+        self.outer.steep = is_steep(sweep.builder)
+        for each in starts if self.outer.steep else ():
+            note_steep(self.builder, each)
 
     def _start_fact(self, each: Carried) -> Any:
         if each.start is None:

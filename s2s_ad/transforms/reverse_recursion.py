@@ -8,11 +8,13 @@ forward pass again: `without_saved.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, fresh_name
 from s2s_ad.core.callee import Callee
+from s2s_ad.core.magnitudes import is_steep
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee, Unpack
@@ -42,6 +44,7 @@ def nested_passes(
     saved = [name for name in made.kept if name not in leaves]
     forward.define(_saving(swept, made, saved, hint))
     backward.define(_restoring(swept, made, saved))
+    call.derived[key] = passes = replace(passes, steep=is_steep(swept.builder))
     return passes
 
 

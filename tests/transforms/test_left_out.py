@@ -1,0 +1,206 @@
+"""What a branch gives something else for has no part in the derivative, however steep it is there,
+and wherever it was computed: in a `try`, a loop, a helper, a function that calls itself."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jvp, vmap
+
+
+def root(x):
+    y = np.sqrt(x)
+    z = y + 1
+    return y * z
+
+
+def logs(x):
+    a = np.log(x)
+    b = a * 2 + x
+    return b
+
+
+def steep(x):
+    t = np.sqrt(x)
+    u = t * np.log(x)
+    return u + t
+
+
+def both(x):
+    a = np.sqrt(x)
+    b = x * x + 3 * x
+    c = a * 2
+    return c, b
+
+
+def again(x, n):
+    if n == 0:
+        return x
+    y = np.sqrt(x)
+    return again(y, n - 1)
+
+
+def quotient_by_a_count(x):
+    try:
+        out = np.ptp(x) / sum(1 for v in x if v > 8)
+    except ZeroDivisionError:
+        out = 0.5
+    if x[0] < 1:
+        out = 1.3 * x[1]
+    return out**3
+
+
+def in_a_helper(x):
+    s = steep(x)
+    if not np.all(np.isfinite(s)):
+        s = 2 * x
+    return np.sum(s)
+
+
+def with_an_early_exit(x):
+    s = steep(x)
+    if not np.all(np.isfinite(s)):
+        return x[1] ** 2
+    return np.sum(s)
+
+
+def raised(x):
+    try:
+        s = steep(x)
+        if not np.all(np.isfinite(s)):
+            raise ValueError
+        t = np.sum(s)
+    except ValueError:
+        t = x[0] + 2.0
+    return t
+
+
+def left_by_a_break(x):
+    t = x[1]
+    for i in range(3):
+        s = steep(x * i)
+        if not np.all(np.isfinite(s)):
+            break
+        t += np.sum(s)
+    return t
+
+
+def in_a_loop(x):
+    s = x[0]
+    for _ in range(len(x)):
+        s = np.sqrt(s)
+    if x[0] < 1:
+        s = x[0] * 3
+    return s
+
+
+def in_a_branch(x):
+    s = np.sqrt(x[0]) if x[1] < 3 else x[0] * x[0]
+    if x[0] < 1:
+        s = x[0] * 3
+    return s
+
+
+def of_two(x):
+    a, b = both(x[0])
+    if x[0] < 1:
+        a, b = 1.0, 2.0 * x[1]
+    return a * b
+
+
+def deeper_inside(x):
+    s = root(x[0])
+    if x[0] < 1:
+        if x[1] < 3:
+            s = x[1]
+    return s * 2
+
+
+def one_after_the_other(x):
+    s = logs(x[0])
+    if x[0] > 5:
+        return s
+    if x[1] < 3:
+        return x[1] ** 2
+    return 2 * s
+
+
+def scaled(x):
+    s = 2 * root(x[0]) + x[1]
+    if x[0] < 1:
+        s = x[1]
+    return s * 2
+
+
+def finite_or_not(x):
+    s = logs(x[0])
+    return s if math.isfinite(s) else x[1]
+
+
+def too_large(x):
+    def raised(v):
+        w = np.exp(v + 1000)
+        z = w * w
+        return z
+
+    s = raised(x[0])
+    if not np.isfinite(s):
+        s = x[1]
+    return s
+
+
+def of_itself(x):
+    s = again(x[0], 3)
+    if x[0] < 1:
+        return 2.0 * x[1]
+    return s
+
+
+PROGRAMS = {
+    quotient_by_a_count: [0, 3 * 1.3**3 * 4],
+    in_a_helper: [2, 2],
+    with_an_early_exit: [0, 4],
+    raised: [1, 0],
+    left_by_a_break: [0, 1],
+    in_a_loop: [3, 0],
+    in_a_branch: [3, 0],
+    of_two: [0, 2],
+    deeper_inside: [0, 2],
+    one_after_the_other: [0, 4],
+    scaled: [0, 2],
+    finite_or_not: [0, 1],
+    too_large: [0, 1],
+    of_itself: [0, 2],
+}
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_what_a_branch_leaves_out_has_no_part(f):
+    """At [0, 2], where what is left out is infinite, or its slope is."""
+    x, expected = np.array([0.0, 2.0]), np.array(PROGRAMS[f], float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_allclose(grad(f)(x), expected)
+        np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x])), [expected] * 2)
+        np.testing.assert_allclose(jvp(f, x, np.array([1.0, 0.5]))[1], expected @ [1.0, 0.5])
+
+
+def quotient(x, n):
+    """Python's numbers where a number of NumPy's is divided by zero without a word."""
+    out = np.max(x) / n
+    return 1.3 if n == 0 else out
+
+
+def test_text_for_itself_divides_by_nothing_that_the_function_left_out():
+    scope = {}
+    exec(grad(quotient).source(np.ones(2), 0), scope)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(scope["quotient_grad"](np.ones(2), 0), np.zeros(2))
+    exec(grad(quotient_by_a_count).source(np.ones(2)), scope)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = scope["quotient_by_a_count_grad"](np.array([0.0, 2.0]))
+    np.testing.assert_allclose(found, PROGRAMS[quotient_by_a_count])
