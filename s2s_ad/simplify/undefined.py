@@ -57,7 +57,7 @@ def bind_undefined(program: Program) -> Program:
     reads.of_block(scope)
     for atom in program.outputs():
         reads.of(scope, atom)
-    return _bound(program, reads.undefined)
+    return _bound(program, reads)
 
 
 # ---- where what is undefined is read -------------------------------------------------------------
@@ -96,10 +96,12 @@ class _Reads:
 
     Attributes:
         undefined: outputs of blocks that are undefined and that something reads.
+        counts: those with which something computes: None would not do where it wants an integer.
     """
 
     def __init__(self) -> None:
         self.undefined: set[Output] = set()
+        self.counts: set[Output] = set()
 
     def of_block(self, scope: _Scope) -> None:
         """What the statements of a block read."""
@@ -109,16 +111,18 @@ class _Reads:
                 self._of_region(scope, statement, region)
                 continue
             if item_of(statement) is None:
-                self._of_names(scope, statement.reads)
+                self._of_names(scope, statement.reads, counts=_computes(scope, statement))
 
-    def of(self, scope: _Scope, atom: gast.AST) -> None:
+    def of(self, scope: _Scope, atom: gast.AST, *, counts: bool = False) -> None:
         """The atom is read: it is there on the path, or has to be bound."""
         if isinstance(atom, gast.Name) and _may_lack(scope, atom):
-            self.undefined.update(_lacking(scope, atom, scope.path))
+            lacking = set(_lacking(scope, atom, scope.path))
+            self.undefined |= lacking
+            self.counts |= lacking if counts else set()
 
-    def _of_names(self, scope: _Scope, names: Iterable[str]) -> None:
+    def _of_names(self, scope: _Scope, names: Iterable[str], *, counts: bool) -> None:
         for name in names:
-            self.of(scope, form.name(name))
+            self.of(scope, form.name(name), counts=counts)
 
     def _of_region(self, scope: _Scope, statement: form.Statement, region: Region) -> None:
         operands, blocks = statement.operands, region.blocks
@@ -144,6 +148,12 @@ class _Reads:
             if isinstance(region, Loop):
                 for atom in inner.outputs:
                     self.of(inner, atom)
+
+
+def _computes(scope: _Scope, statement: form.Statement) -> bool:
+    """Whether a statement looks at what it reads, as neither a list nor a call does."""
+    listed = isinstance(scope.program.facts.get(statement.target), values.List)
+    return not listed and callee_of(statement) is None
 
 
 def _condition(statement: form.Statement) -> gast.AST | None:
@@ -249,7 +259,7 @@ def _constant(value: Any) -> Hashable:
 # ---- what is bound -------------------------------------------------------------------------------
 
 
-def _bound(program: Program, undefined: set[Output]) -> Program:
+def _bound(program: Program, reads: _Reads) -> Program:
     """A program or block in which these outputs of blocks are bound."""
     body: list[form.Statement] = []
     facts: dict[str, values.AbstractValue] = {}
@@ -258,14 +268,15 @@ def _bound(program: Program, undefined: set[Output]) -> Program:
         if region is None:
             body.append(statement)
             continue
-        blocks = [_bound(each, undefined) for each in region.blocks]
+        blocks = [_bound(each, reads) for each in region.blocks]
         if isinstance(region, Loop):
             statement = with_blocks(statement, region, blocks)
             body += _bound_at_start(statement, statement.rule, facts)
             continue
-        wanted = sorted(each for each in undefined if each[0] == id(region))
-        for _, side, position in wanted:
-            blocks[side] = _with_output(blocks[side], position, region.facts[position])
+        for output in sorted(each for each in reads.undefined if each[0] == id(region)):
+            _, side, position = output
+            fact, counts = region.facts[position], output in reads.counts
+            blocks[side] = _with_output(blocks[side], position, fact, counts=counts)
         body.append(with_blocks(statement, region, blocks))
     made = program.with_body(body)
     return made.with_(facts=made.facts | facts) if facts else made
@@ -321,10 +332,13 @@ def _operands_of_blocks(statement: form.Statement, region: Region) -> Iterator[S
             yield list(statement.operands[1 if _condition(statement) is not None else 0 :])
 
 
-def _with_output(block: Program, index: int, fact: values.AbstractValue) -> Program:
+def _with_output(
+    block: Program, index: int, fact: values.AbstractValue, *, counts: bool
+) -> Program:
     """The block with something for the output at `index`."""
     atoms, made, facts = list(block.outputs()), [], {}
-    atoms[index] = _stand_in(fact, block, made, facts)
+    whole = counts and values.rank_of(fact) == 0 and values.is_inexact(fact) is False
+    atoms[index] = form.constant(0) if whole else _stand_in(fact, block, made, facts)
     output = tree.tuple_of(atoms)
     return block.with_(body=(*block.body, *made), facts=block.facts | facts, output=output)
 

@@ -328,6 +328,15 @@ def matched(x, kind):
     return y + x
 
 
+@samples(*vectors(4), (np.array([0.1, -0.2, 0.3, 0.2]),))
+def as_long_as_some_are_large(x):
+    large = np.sum(np.abs(x) > 0.5)
+    while large:  # a count, and no truth value
+        x = x * 0.6
+        large = np.sum(np.abs(x) > 0.5)
+    return x
+
+
 @samples((0.3,), (0.5,), (0.9,))
 def while_else(x):
     k = 0

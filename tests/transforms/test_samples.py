@@ -350,3 +350,24 @@ def test_sides_of_several_lengths(function, signs, count):
         )
         for batched, each in pairs:
             np.testing.assert_allclose(batched, np.stack(each))
+
+
+def ends_filled(x):
+    y = np.where(np.abs(x) > 0.2, x, np.nan)
+    there = ~np.isnan(y)
+    if not there[0]:
+        first = np.argmax(there)
+        y[0:first] = y[first]
+    return y
+
+
+def test_an_index_that_a_sample_lacks_is_kept_as_a_number():
+    rows = np.array([[0.1, 0.0, 0.4], [0.5, 0.6, 0.7], [0.1, 0.3, 0.4]])
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def total(x):
+        return np.sum(weights * ends_filled(x))
+
+    with pytest.warns(SampleLoopWarning):
+        found = vmap(grad(total))(rows)
+    np.testing.assert_allclose(found, [[0, 0, 6], [1, 2, 3], [0, 3, 3]])

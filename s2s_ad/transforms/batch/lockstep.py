@@ -152,7 +152,8 @@ class Lockstep:
         """Which samples of `context` make another pass."""
         given = [*carried[: self.region.carried], *fixed]
         outputs, batched = context.walk(test, dict(zip(test.leaves(), given, strict=True)))
-        return context.spread(outputs[0], batched[0])
+        holds = context.spread(outputs[0], batched[0])
+        return holds if values.is_dtype(holds.dtype, bool) else holds != 0  # a count is no mask
 
     def _initial(self) -> list:
         """What is carried into the first pass, in memory for all samples."""
