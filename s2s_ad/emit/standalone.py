@@ -37,9 +37,7 @@ def standalone_module(program: Program, text: Text) -> str:
     constants = [_assignment(program, name, text.captured[name]) for name in shown]
     taken = {text.name, *shown, *objects}
     records = {name: definition(name, value) for name, value in objects.items()}
-    classes = _exceptions(program, objects, taken) | {
-        n: each for n, each in records.items() if each
-    }
+    classes = _exceptions(objects, taken) | {n: each for n, each in records.items() if each}
     helpers = _helpers(text.helpers, taken | set(classes))
     body = [print_statements(constants, WIDTH), text.function, print_statements(helpers, WIDTH)]
     by_classes = set().union(*map(_names_in, classes.values()))
@@ -107,19 +105,22 @@ def _renamed(function: gast.FunctionDef, names: dict[str, str]) -> gast.Function
 # ---- classes of exceptions -----------------------------------------------------------------------
 
 
-def _exceptions(program: Program, objects: dict[str, Any], taken: set[str]) -> dict[str, str]:
+def _exceptions(objects: dict[str, Any], taken: set[str]) -> dict[str, str]:
     """The user's classes of exceptions by name, defined anew: who handles one of these catches the
-    nearest class of Python's."""
+    nearest class of Python's. One with code that reads more than builtins is imported, and so are
+    those that it derives from, by which it may be caught."""
     made: dict[type, tuple[str, str]] = {}
     wanted = {value: name for name, value in objects.items() if _is_own_exception(value)}
-    for kind in wanted:
-        for each in reversed(kind.__mro__):
-            if _is_own_exception(each) and each not in made:
-                body = _body(program, each)
+    own = {kind: list(filter(_is_own_exception, reversed(kind.__mro__))) for kind in wanted}
+    bodies = {each: _body(each) for kinds in own.values() for each in kinds}
+    imported = {each for kinds in own.values() if not all(map(bodies.get, kinds)) for each in kinds}
+    for kinds in own.values():
+        for each in kinds if imported.isdisjoint(kinds) else ():
+            if each not in made:
                 name = wanted.get(each) or _free(each.__name__, taken)
-                known = {of: own for of, (own, _) in made.items()}
+                known = {of: known for of, (known, _) in made.items()}
                 bases = ", ".join(known.get(base) or base.__name__ for base in each.__bases__)
-                made[each] = name, f"class {name}({bases}):\n{body}"
+                made[each] = name, f"class {name}({bases}):\n{bodies[each]}"
     return dict(made.values())
 
 
@@ -131,19 +132,11 @@ def _is_own_exception(value: Any) -> bool:
     return root not in sys.stdlib_module_names and root not in ("builtins", "numpy", "scipy")
 
 
-def _body(program: Program, kind: type) -> str:
-    """The statements of the class; raises where they read more than builtins."""
-    more = own_code(kind, (), Failure)
-    body = body_of(kind) if more else "    pass\n"
-    if body and all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
-        return body
-    raise S2SError(
-        "S2S205",
-        f"{kind.__name__} cannot be written into the standalone form of {program.name}",
-        origin=program.origin,
-        why=f"the exception has code of its own: {', '.join(sorted(more)) or 'its bases'}",
-        help="raise an exception of Python's, or leave standalone=True out",
-    )
+def _body(kind: type) -> str:
+    """The statements of the class; "" where they read more than builtins."""
+    if not all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
+        return ""
+    return body_of(kind) if own_code(kind, (), Failure) else "    pass\n"
 
 
 # ---- objects that are imported -------------------------------------------------------------------

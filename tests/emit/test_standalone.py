@@ -364,10 +364,27 @@ def raises_its_own(x):
     return y * x
 
 
+class WithMoreCode(WithCode):
+    pass
+
+
 def raises_with_code(x):
-    if x > 10:
-        raise WithCode
+    try:
+        if x > 10:
+            raise WithMoreCode
+    except WithCode:
+        return 3 * x
+    if x < 0:
+        raise WithMoreCode
     return x * x
+
+
+def test_exceptions_with_code_are_imported_with_those_they_derive_from():
+    space: dict = {}
+    exec(grad(raises_with_code).source(2.0, standalone=True), space)
+    assert (space["raises_with_code_grad"](4.0), space["raises_with_code_grad"](20.0)) == (8.0, 3.0)
+    with pytest.raises(WithMoreCode):
+        space["raises_with_code_grad"](-1.0)
 
 
 def test_exceptions_of_the_user_are_defined_anew():
@@ -444,7 +461,6 @@ def to_main(a):
 
 REFUSED = [
     (grad(reads_large), "large cannot be written", "1,001 elements", "pass large as an argument"),
-    (grad(raises_with_code), "WithCode cannot be written", "__str__", "exception of Python's"),
     (jit(local_result()), "Hidden cannot be imported", "class", "at the top of a module"),
 ]
 if np.finfo(np.longdouble).bits > 64:
