@@ -97,7 +97,32 @@ def member_of_keys(xs, n):
     return xs[0] ** 2 if n in named else xs[1] ** 2 * (n in {2, 4})
 
 
+class Body:
+    def __init__(self, x):
+        self.x = x
+
+
+def index_of_objects(xs):
+    bodies = [Body(x) for x in xs]
+    total = sum(bodies[bodies.index(b) - 1].x * b.x * i for i, b in enumerate(bodies))
+    bodies.remove(bodies[1])
+    return total + sum(i * b.x**2 for i, b in enumerate(bodies))
+
+
+def index_of_tuples(xs):
+    points = [(xs[0], xs[1]), (xs[1], xs[2]), (xs[2], xs[3])]
+    points.remove((xs[0], xs[1] * 1.0))
+    place = points.index((xs[2] * 1.0, xs[3]))
+    try:
+        points.index((xs[3], xs[3]))
+    except ValueError:
+        place += 3
+    return points[0][0] * place
+
+
 PROGRAMS = [
+    (index_of_objects, (XS,)),
+    (index_of_tuples, (XS,)),
     (index_in_a_growing_list, (XS,)),
     (count_in_a_growing_list, (XS,)),
     (member_of_a_growing_list, (XS,)),

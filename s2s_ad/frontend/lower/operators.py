@@ -61,7 +61,7 @@ from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
-from s2s_ad.frontend.lower.searches import contains
+from s2s_ad.frontend.lower.searches import HERE, contains
 from s2s_ad.frontend.lower.string_unions import is_open_text, is_text, is_word
 from s2s_ad.frontend.lower.texts import formatted, joined_texts
 from s2s_ad.frontend.resolve import Captured, unwrap
@@ -573,6 +573,14 @@ def _if_known(truth: Any) -> Any:
     """The truth of a comparison as True or False; a value where it is not known."""
     known = known_truth(truth)
     return truth if known is None else known
+
+
+def _equal(lowering: Lowering, args: list, kwargs: dict) -> Any:
+    """`a == b` where a method of a list asks: True, False or a value."""
+    return _if_known(_compared(lowering, HERE, gast.Eq, *args))
+
+
+HANDLERS[gast.Eq] = _equal
 
 
 def symbols_in(*operands: Any) -> bool:

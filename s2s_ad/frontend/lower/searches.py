@@ -17,12 +17,14 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing, rows
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
-from s2s_ad.frontend.lower.conditions import lazily
+from s2s_ad.frontend.lower.conditions import choose, lazily
 from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
-from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Range
+from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import settled, symbols
 from s2s_ad.frontend.lower.string_unions import is_text, is_word, text_of
 from s2s_ad.frontend.resolve import unwrap
@@ -164,6 +166,8 @@ def position(lowering: Lowering, items: Any, value: Any) -> Any:
     """`items.index(value)`"""
     if is_growing(items):
         return _searched(lowering, runtime.list_index, items, value)
+    if is_sequence(value) or class_of(value) is not None:
+        return _compared_in_turn(lowering, list(enumerate(items.items)), value)
     for place, each in enumerate(items.items):
         if each is value and is_known(sequence(tuple, list(items.items[:place]))):
             return place
@@ -171,7 +175,23 @@ def position(lowering: Lowering, items: Any, value: Any) -> Any:
             return _searched(lowering, runtime.list_index, items, value)
         if known_object(each) == known_object(value):
             return place
-    raise ValueError(
+    raise lowering.there_is_none(_not_found(value))
+
+
+def _compared_in_turn(lowering: Lowering, places: Sequence[tuple[int, Any]], value: Any) -> Any:
+    """The first of these places whose item equals the value, an object or a sequence."""
+    if not places:
+        raise lowering.there_is_none(_not_found(value))
+    (place, item), *rest = places
+    alike = is_sequence(item) or class_of(item) is not None
+    same = item is value or (alike and HANDLERS[gast.Eq](lowering, [value, item], {}))
+    if isinstance(same, bool):
+        return place if same else _compared_in_turn(lowering, rest, value)
+    return choose(lowering, same, lambda: place, lambda: _compared_in_turn(lowering, rest, value))
+
+
+def _not_found(value: Any) -> ValueError:
+    return ValueError(
         f"{known_object(value)!r} is not in list" if is_known(value) else "not in list"
     )
 
@@ -195,10 +215,11 @@ def _searched(lowering: Lowering, function: Callable, items: Any, value: Any) ->
             return lowering.builder.call(function, (texts, text_of(value)), {})
     numbers = all(map(is_number, items.items)) if known else _holds_numbers(items)
     if not numbers or not is_number(value):
-        raise UnsupportedError(
+        error = UnsupportedError(
             "S2S205",
             "a search among values that are not known, and are not numbers",
             help="write a loop over the items",
         )
+        raise error if known else items_needed(items.content, error)
     content = growing.list_value(lowering, items) if known else items.content
     return lowering.builder.call(function, (content, settled(value)), {})
