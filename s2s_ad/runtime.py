@@ -340,6 +340,16 @@ def real_power(a, b):
     return power
 
 
+def stays_real(x, low, high):
+    """What is handed to a function of np.emath; real numbers have to be between the bounds."""
+    if np.isrealobj(x) and (np.any(x < low) or np.any(x > high)):
+        raise ValueError(
+            "complex: a function of np.emath goes over to complex numbers; this code takes what it"
+            " gives for real numbers; pass complex numbers, x + 0j"
+        )
+    return x
+
+
 def power_sums(items, x, count):
     """The sums of items * x**k, from k = count - 1 down to 0: the adjoint of np.polyval."""
     result = np.empty(count, np.result_type(items, x))

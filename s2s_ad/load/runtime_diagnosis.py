@@ -17,7 +17,7 @@ from s2s_ad.emit.provenance import Row
 #: helpers that refuse what they are given, by the word that the text of their error begins with
 REFUSALS: dict[str, tuple[type[S2SError], str, frozenset]] = {
     "vmap": (SamplesDiffer, "S2S402", frozenset({runtime.each_sample, runtime.stacked})),
-    "complex": (UnsupportedError, "S2S203", frozenset({runtime.real_power})),
+    "complex": (UnsupportedError, "S2S203", frozenset({runtime.real_power, runtime.stays_real})),
 }
 REFUSING = {each.__name__ for *_, helpers in REFUSALS.values() for each in helpers}
 

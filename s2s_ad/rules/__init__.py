@@ -17,6 +17,7 @@ from s2s_ad.rules import (  # noqa: F401
     eigenvalues,
     einsum,
     elementwise_table,
+    emath,
     fourier,
     grids,
     histograms,

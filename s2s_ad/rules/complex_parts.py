@@ -153,7 +153,11 @@ class Imag(Part):
         fact = builder.fact(x)  # of a constant, where a branch hands one over
         if not values.is_real(fact):
             return None
-        return 0.0 if values.shape_of(fact) == () and builder.derived else np.zeros_like(x)
+        if values.shape_of(fact) != () or values.is_tensor(fact):
+            return np.zeros_like(x)
+        if isinstance(fact, values.Scalar):
+            return fact.kind(0).imag
+        return 0.0 if builder.derived or fact.dtype is None else fact.dtype.type(0)
 
 
 class Sign(Elementwise):

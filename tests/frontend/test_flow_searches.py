@@ -111,7 +111,7 @@ def index_of_objects(xs):
 
 def index_of_tuples(xs):
     points = [(xs[0], xs[1]), (xs[1], xs[2]), (xs[2], xs[3])]
-    points.remove((xs[0], xs[1] * 1.0))
+    points.remove(points[0])
     place = points.index((xs[2] * 1.0, xs[3]))
     try:
         points.index((xs[3], xs[3]))

@@ -597,7 +597,31 @@ def lobes_around_peaks(x):
     return np.sum(spectrum[starts] ** 2 * (1 + starts)) + np.sum(spectrum)
 
 
+def forward_angle(n, theta):
+    normal = n * np.cos(theta)
+    answer = bool(normal.imag > 0 if abs(normal.imag) > 1e-9 else normal.real > 0)
+    if answer is True:
+        assert normal.imag > -1e-9, f"{n} {theta}"
+    else:
+        assert (n * np.cos(theta.conjugate())).real < 1e-9, f"{n} {theta}"
+    return answer
+
+
+def light_through_layers(x):
+    indices = np.array([1.0, 1.2 + x[0], 1.1, 1.0])
+    before = np.seterr(invalid="ignore")
+    angles = np.emath.arcsin(np.sin(0.1 + 0.5 * x[1] ** 2) / indices)
+    phases = indices * np.cos(angles) * (1 + x[2])
+    np.seterr(**before)
+    for i in range(len(phases)):
+        if phases[i].imag > 35:
+            phases[i] = phases[i].real + 35j
+    turned = 1 if forward_angle(indices[0], angles[0]) is not False else 2
+    return np.sum(phases) * turned + np.emath.sqrt(x[0] ** 2 + 1) * np.emath.power(2.0, x[2])
+
+
 PROGRAMS = [
+    light_through_layers,
     bonds,
     lobes_around_peaks,
     lists_beside_arrays,

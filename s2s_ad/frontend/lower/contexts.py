@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.managers import suppressed, under_manager
 from s2s_ad.frontend.resolve import unwrap
 
 QUIET = ("ignore", "warn")
+USUAL = "warn"
 KINDS = ("divide", "over", "under", "invalid")
 
 
@@ -75,6 +76,20 @@ def _hides_numerical(category: Any) -> bool:
     return kind is None or (isinstance(kind, type) and issubclass(RuntimeWarning, kind))
 
 
+def set_errors(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """np.seterr, which says from here on what is warned of, and gives what was said before."""
+    said = dict(lowering.settings)
+    before = {kind: said.get(kind, USUAL) for kind in KINDS}
+    given = dict(zip(("all", *KINDS), args, strict=False)) | kwargs
+    asked = {name: unwrap(each) for name, each in given.items() if unwrap(each) is not None}
+    for name, value in _of_each_kind(asked, "np.seterr").items():
+        said.pop(name, None)
+        said |= {} if value == USUAL else {name: value}
+    lowering.settings = tuple(said.items())
+    return HANDLERS[dict](lowering, [], before)
+
+
+HANDLERS[np.seterr] = set_errors
 HANDLERS[warnings.simplefilter] = HANDLERS[warnings.filterwarnings] = filter_warnings
 
 #: functions that make a context which changes how its body is compiled
@@ -127,11 +142,18 @@ def _maker(lowering: Lowering, item: gast.withitem) -> Any:
 def _settings(lowering: Lowering, node: gast.With, call: gast.Call) -> dict[str, str]:
     """Warnings of NumPy are no part of what the function computes; exceptions are."""
     settings = {each.arg: unwrap(lowering.evaluate(each.value)) for each in call.keywords}
-    if call.args or any(each not in QUIET for each in settings.values()):
-        raise lowering.refuse(
-            node,
-            "np.errstate with anything but 'ignore' or 'warn'",
-            "enter the context around the call, or compare with np.isfinite",
+    if call.args:
+        raise lowering.refuse(node, "np.errstate with anything but keywords")
+    return _of_each_kind(settings, "np.errstate")
+
+
+def _of_each_kind(settings: dict[str, str], name: str) -> dict[str, str]:
+    """What is said of each kind of error, of which none may be raised."""
+    if any(each not in QUIET for each in settings.values()):
+        raise UnsupportedError(
+            "S2S201",
+            f"{name} with anything but 'ignore' or 'warn'",
+            help="enter the context around the call, or compare with np.isfinite",
         )
     return {each: settings["all"] for each in KINDS if "all" in settings} | {
         name: value for name, value in settings.items() if name != "all"

@@ -13,7 +13,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name
 from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
@@ -388,7 +388,7 @@ def _rebuilt(
     if isinstance(node, COMPREHENSIONS):
         return _comprehension(lowering, node, bound)
     _check(lowering, node, bound)
-    if isinstance(node, gast.Compare) and (asked := _asks_for_none(lowering, node, bound)):
+    if isinstance(node, gast.Compare) and (asked := _asks_what_it_is(lowering, node, bound)):
         return asked
     if isinstance(node, gast.Name):
         if node.id in bound:
@@ -503,17 +503,23 @@ def _flat(node: gast.JoinedStr) -> Iterator[gast.AST]:
             yield each
 
 
-def _asks_for_none(
+def _asks_what_it_is(
     lowering: Lowering, node: gast.Compare, bound: Mapping[str, str]
 ) -> gast.AST | None:
-    """The flag of `x is None`, where x may be None."""
-    value = _read(lowering, node.left, bound) if len(node.ops) == 1 else None
-    is_none = isinstance(node.ops[0], gast.Is)
-    known = getattr(node.comparators[0], "value", node)
-    if not is_optional(value) or known is not None or not isinstance(node.ops[0], IDENTITY):
+    """The flag of `x is None`, where x may be None, and a truth of Python's for `x is True`.
+
+    NumPy's truths, which those of a batch are, are neither True nor False.
+    """
+    if len(node.ops) > 1 or not isinstance(node.ops[0], IDENTITY):
         return None
-    flag = form.name(value.items[0].name)
-    return flag if is_none else gast.UnaryOp(gast.Not(), flag)
+    value, known = _read(lowering, node.left, bound), getattr(node.comparators[0], "value", node)
+    if known is None and is_optional(value):
+        flag, holds = form.name(value.items[0].name), True
+    elif isinstance(known, bool) and getattr(value, "fact", None) == values.Scalar(bool):
+        flag, holds = form.name(value.name), known
+    else:
+        return None
+    return flag if isinstance(node.ops[0], gast.Is) is holds else gast.UnaryOp(gast.Not(), flag)
 
 
 def _compared(node: gast.Compare) -> gast.AST:

@@ -61,7 +61,7 @@ from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
-from s2s_ad.frontend.lower.searches import HERE, contains
+from s2s_ad.frontend.lower.searches import EQUAL, HERE, contains
 from s2s_ad.frontend.lower.string_unions import is_open_text, is_text, is_word
 from s2s_ad.frontend.lower.texts import formatted, joined_texts
 from s2s_ad.frontend.resolve import Captured, unwrap
@@ -349,7 +349,7 @@ def _comparison(
     if any(is_optional(each) or is_word(each) for each in (left, right)):
         return _compared_of_paths(lowering, node, kind, left, right)
     if kind in IDENTITY:
-        return _identical(lowering, node, left, right) is IDENTITY[kind]
+        return _by_identity(lowering, node, left, right, positive=IDENTITY[kind])
     if kind in (gast.In, gast.NotIn):
         found = _contains(lowering, node, left, right)
         if isinstance(found, Symbol):
@@ -580,7 +580,7 @@ def _equal(lowering: Lowering, args: list, kwargs: dict) -> Any:
     return _if_known(_compared(lowering, HERE, gast.Eq, *args))
 
 
-HANDLERS[gast.Eq] = _equal
+HANDLERS[EQUAL] = _equal
 
 
 def symbols_in(*operands: Any) -> bool:
@@ -595,6 +595,17 @@ def _comparable(lowering: Lowering, node: gast.Compare, value: Any) -> Any:
     if isinstance(value, Captured) and own and not plain:
         raise lowering.refuse(node, f"a comparison of a {type(known).__name__}")
     return known
+
+
+def _by_identity(
+    lowering: Lowering, node: gast.Compare, left: Any, right: Any, *, positive: bool
+) -> Any:
+    """`is` or `is not`: of a truth of Python's, which True and False are, it is that truth."""
+    for truth, other in ((left, right), (right, left)):
+        known = unwrap(truth)
+        if type(known) is bool and getattr(other, "fact", None) == values.Scalar(bool):
+            return other if known is positive else lowering.call(operator.not_, other)
+    return _identical(lowering, node, left, right) is positive
 
 
 def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> bool:
@@ -630,7 +641,7 @@ def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:
 
 def _is_of_other_kind(value: Symbol, known: Any) -> bool:
     """Whether a value that is not known cannot be the object."""
-    if isinstance(value.fact, values.Unknown):
+    if isinstance(value.fact, values.Unknown) or values.is_of_two_kinds(value.fact):
         return False
     is_truth = isinstance(value.fact, values.Scalar) and value.fact.kind is bool
     return not (is_truth and isinstance(known, bool))

@@ -31,6 +31,7 @@ from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)
 PLAIN = (str, bytes, type(None))
+EQUAL = "whether two values are equal"
 
 Equal = Callable[[Any, Any], Any]
 
@@ -184,7 +185,7 @@ def _compared_in_turn(lowering: Lowering, places: Sequence[tuple[int, Any]], val
         raise lowering.there_is_none(_not_found(value))
     (place, item), *rest = places
     alike = is_sequence(item) or class_of(item) is not None
-    same = item is value or (alike and HANDLERS[gast.Eq](lowering, [value, item], {}))
+    same = item is value or (alike and HANDLERS[EQUAL](lowering, [value, item], {}))
     if isinstance(same, bool):
         return place if same else _compared_in_turn(lowering, rest, value)
     return choose(lowering, same, lambda: place, lambda: _compared_in_turn(lowering, rest, value))

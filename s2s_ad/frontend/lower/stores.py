@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
 from s2s_ad.frontend.lower.views import is_basic
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.elementwise import UnfitTypes
 from s2s_ad.rules.index_layout import check_bounds, is_array, layout, may_repeat
 from s2s_ad.rules.support import lengths
 
@@ -123,7 +124,7 @@ def refuse_complex(array: Any, value: Any) -> None:
     """NumPy drops the imaginary part, or raises."""
     dtypes = [values.strong_dtype(each) for each in (array, value)]
     if not values.missing(dtypes) and dtypes[1].kind == "c" and dtypes[0].kind != "c":
-        raise TypeError("a complex value in an array of real numbers")
+        raise UnfitTypes("a complex value in an array of real numbers")
 
 
 # ---- whole arrays --------------------------------------------------------------------------------
