@@ -118,18 +118,22 @@ def any_length(fact: Any) -> Any:
     )
 
 
-def with_lists(fact: Any, *, rows: bool) -> Any:
+def with_lists(fact: Any, *, rows: bool, tuples: bool) -> Any:
     """An abstract value in which a long list of numbers, or of tuples of them, is one input.
 
     So the code is the same for all lengths. Of a short list each number is an input. With `rows`
-    lists of tuples, and of lists, are such inputs too.
+    lists of lists are such inputs too, with `tuples` those of tuples.
     """
     if not isinstance(fact, tree.Tree):
         return fact
-    whole = _as_list(fact) if len(tree.leaves(fact)) > values.MOST_APART else None
-    if isinstance(whole, values.List) and (rows or isinstance(whole.item, values.Scalar)):
-        return whole
-    items = tuple(with_lists(each, rows=rows) for each in fact.items)
+    whole = _as_list(fact)
+    if isinstance(whole, values.List) and (
+        isinstance(whole.item, values.Scalar) or (tuples if values.holds_rows(whole) else rows)
+    ):
+        numbers = fact.items if isinstance(whole.item, values.Row) else tree.leaves(fact)
+        if values.is_long(numbers, whole.item):
+            return values.List(whole.item, values.fresh_dim(False))
+    items = tuple(with_lists(each, rows=rows, tuples=tuples) for each in fact.items)
     return tree.Tree(fact.kind, fact.keys, items)
 
 
@@ -140,8 +144,8 @@ def _as_list(fact: Any) -> values.AbstractValue | None:
     if not isinstance(fact, tree.Tree) or fact.kind not in (list, tuple):
         return None
     if fact.kind is tuple:
-        numbers = fact.items and all(map(_is_listed, fact.items))
-        return values.Row(tuple(each.kind for each in fact.items)) if numbers else None
+        kinds = tuple(map(_kind_in_row, fact.items))
+        return values.Row(kinds) if kinds and None not in kinds else None
     items = set(map(_as_list, fact.items))
     item = items.pop() if len(items) == 1 else None
     return None if item is None or values.holds_rows(item) else values.List(item)
@@ -149,6 +153,12 @@ def _as_list(fact: Any) -> values.AbstractValue | None:
 
 def _is_listed(fact: Any) -> bool:
     return isinstance(fact, values.Scalar) and fact.kind in values.LISTED
+
+
+def _kind_in_row(fact: Any) -> type | None:
+    """The kind of a number that may stand in a tuple of a list that is one input."""
+    kind = type(fact.value) if isinstance(fact, values.Static) else getattr(fact, "kind", None)
+    return kind if kind in values.IN_ROWS else None
 
 
 def has_lists(fact: Any) -> bool:

@@ -499,7 +499,7 @@ class Transformed:
 
             facts[name] = tree.tree_map(leaf, fact)
         facts = self.transform.loosen(Arguments(self.__signature__, facts)).facts
-        return self._with_lists(facts) if self._takes_lists() else facts
+        return self._with_lists(facts, found) if self._takes_lists() else facts
 
     def _opened(self, arguments: dict[str, Any]) -> Arguments:
         """The abstract values of arguments; objects that are differentiated by, or mapped over, are
@@ -524,10 +524,16 @@ class Transformed:
             return {*found, *self.fn._reached(self._inside(arguments))}
         return found
 
-    def _with_lists(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """The abstract values in which long lists of numbers are one input."""
-        rows = self._takes_rows()
-        return {name: with_lists(fact, rows=rows) for name, fact in facts.items()}
+    def _with_lists(self, facts: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
+        """The abstract values in which long lists of numbers are one input.
+
+        Not those of tuples that a transform differentiates by, or maps over.
+        """
+        rows, reached = self._takes_rows(), self._reached(arguments)
+        return {
+            name: with_lists(fact, rows=rows, tuples=rows and name not in reached)
+            for name, fact in facts.items()
+        }
 
     def _takes_rows(self) -> bool:
         """Whether a list of lists may be one input, where a list may."""

@@ -131,9 +131,13 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """A list whose length is not known now; `item` holds for each of its items."""
+    """A list whose length is not known now; `item` holds for each of its items.
+
+    `count` is how many items an input has; of a list that is made their rules say it.
+    """
 
     item: Any
+    count: Dim | None = field(default=None, compare=False, repr=False)
     shape = None
     rank = None
 
@@ -198,7 +202,8 @@ AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word | 
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 LISTED = (float, int)  #: kinds of numbers of which a long list may be one input
-MOST_APART = 32  # numbers of a list, each of which is an input of its own
+IN_ROWS = (*LISTED, bool)  #: kinds of numbers that may stand in tuples of such a list
+MOST_APART = 4  # numbers of a list, each of which is an input of its own: a point, a quaternion
 COMPLEX = (complex, np.complex64, np.complex128)
 
 
@@ -214,14 +219,24 @@ def of_object(value: Any, name: str = "value") -> Any:
 
 def kind_of_items(items: Sequence) -> Any:
     """The one kind of numbers, or of tuples of numbers, that a list holds; None for all others."""
-    kinds = set(map(type, items))
-    kind = kinds.pop() if len(kinds) == 1 else None
+    kind = _kind(items)
     if kind is not tuple:
         return kind if kind in LISTED else None
     if len(set(map(len, items))) > 1:
         return None
-    columns = tuple(map(kind_of_items, zip(*items, strict=True)))
-    return columns if columns and all(each in LISTED for each in columns) else None
+    columns = tuple(_kind(each) for each in zip(*items, strict=True))
+    return columns if columns and all(each in IN_ROWS for each in columns) else None
+
+
+def _kind(items: Sequence) -> type | None:
+    """The one type that all items have."""
+    kinds = set(map(type, items))
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def is_long(items: Sequence, kind: Any) -> bool:
+    """Whether a list is one value: a loop goes over tuples, few numbers may be a point."""
+    return len(items) > (1 if isinstance(kind, tuple | Row) else MOST_APART)
 
 
 def of_long_list(value: Any) -> List | None:
@@ -229,8 +244,7 @@ def of_long_list(value: Any) -> List | None:
     kind = kind_of_items(value) if type(value) is list else None
     if kind is None:
         return None
-    columns = kind if isinstance(kind, tuple) else (kind,)
-    if len(value) * len(columns) <= MOST_APART:
+    if not is_long(value, kind):
         return None
     return List(Row(kind) if isinstance(kind, tuple) else Scalar(kind))
 
@@ -817,6 +831,8 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
         for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
             if isinstance(leaf, Array) and leaf.shape:
                 found |= lengths_of(leaf, np.shape(trees.follow(arguments[name], path)))
+            elif isinstance(leaf, List) and leaf.count:
+                found[_only_atom(leaf.count.size)] = len(trees.follow(arguments[name], path))
     return {atom: length for atom, length in found.items() if atom.not_one}
 
 
@@ -838,7 +854,8 @@ def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
     for name, fact in facts.items():
         for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
             text = trees.path_text(name, path)
-            for axis, dim in enumerate(shape_of(leaf) or ()):
+            lengths = (leaf.count,) if isinstance(leaf, List) else shape_of(leaf) or ()
+            for axis, dim in enumerate(lengths):
                 atom = _only_atom(dim.size) if isinstance(dim, Dim) else None
                 if atom is not None:
                     names[atom] = f"{text}.shape[{axis}]" if axis else f"len({text})"

@@ -19,6 +19,7 @@ from s2s_ad.core.registry import rule_of
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.lines import Line, flat
+from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface, dotted
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
@@ -56,7 +57,7 @@ class Refold:
         self.read_by_effect: set[str] = set()
         self.added: set[str] = set()  # what sums read
         self.summed: Counter[str] = Counter()  # how often a sum reads it, or adds it to elements
-        self.gathered: set[str] = set()  # what is put side by side to be an adjoint
+        self.gathered: set[str] = set()  # what is put side by side, or where it is, in an adjoint
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
@@ -84,14 +85,19 @@ class Refold:
             )
             self.stored.update(dict.fromkeys(derived, line.name))
         if line.store is not None:
-            self.bases.add(line.store.base)
-            if line.store.kind == "add":
-                self.summed.update(form.reads(line.expression))
-            if line.store.kind in ("set", "add", "update"):
-                self.stored[getattr(line.expression, "id", "")] = line.statement.target
+            self._count_stored(line, line.store)
         for name, atom in line.moves:
             self.bases.add(name)
             self.bases.update(form.reads(atom))  # assigned where they are computed
+
+    def _count_stored(self, line: Line, store: Store) -> None:
+        self.bases.add(store.base)
+        if store.kind == "add":
+            self.summed.update(form.reads(line.expression))
+        if store.kind in ("set", "add", "update"):
+            self.stored[getattr(line.expression, "id", "")] = line.statement.target
+        if store.kind in ("set", "add") and line.statement.phase in DERIVED:
+            self.gathered.add(getattr(line.expression, "id", ""))
 
     def lines(self) -> list[Line]:
         return self._block(self.opened, list(self.outputs))
@@ -111,13 +117,12 @@ class Refold:
             self.folded = []
             if line.kind == "assign":
                 expression, size = self._composed(line.expression)
-                read = None if tried else form.reads(expression)
+                read = form.reads(expression)
                 if self._is_unread(line):
                     found.append(_alone(line, expression, self.folded))
                     continue
-                if not readers.changes(position, line.name, read) and self._folds(
-                    line, size, readers
-                ):
+                changes = readers.changes(position, line.name, None if tried else read)
+                if not changes and self._folds(line, size, readers, read):
                     self._wait(line, expression, size)
                     continue
                 made = replace(line, expression=expression)
@@ -189,8 +194,8 @@ class Refold:
 
     # ---- what may be folded
 
-    def _folds(self, line: Line, size: int, readers: Readers) -> bool:
-        """Whether the value is better read where it is used."""
+    def _folds(self, line: Line, size: int, readers: Readers, read: Sequence[str]) -> bool:
+        """Whether the value, which is made of what is `read`, is better read where it is used."""
         name, statement = line.name, line.statement
         rule = rule_of(line.expression.func.value)
         if name in self.bases or name in readers.tried or has_effect(statement):
@@ -199,7 +204,8 @@ class Refold:
             return False
         hint = self.program.hints.get(name, TEMPORARY)
         if hint.kind != "temporary" and not self._is_stored(name, hint):
-            return hint.kind == "derived" and self._is_told(line, size)
+            told = hint.kind == "derived" and self._is_told(line, size)
+            return told and not readers.replaces(line.name, read)
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
@@ -299,6 +305,11 @@ class Readers:
                 self.tried |= inside.reads
             for name in {*lines[position].reads(), *inside.reads}:
                 self.last.setdefault(name, position)
+        self._made = {each.name: position for position, each in enumerate(lines)}
+        moves = [move for each in lines for move in each.moves]
+        self._next = {  # what a loop carries -> where it is computed for the next pass
+            name: self._made.get(getattr(atom, "id", ""), -1) for name, atom in moves
+        }
         self._changed: dict[str | None, list[int]] = {}  # where a variable changes; None: any
         for position, each in enumerate(lines):
             changes = inside_of(each).changes
@@ -317,6 +328,14 @@ class Readers:
             if after < len(places) and places[after] < until:
                 return True
         return False
+
+    def replaces(self, name: str, read: Sequence[str]) -> bool:
+        """Whether one of these is computed for the next pass before the name is read last.
+
+        It would need two names.
+        """
+        first, last = self._made[name], self.last.get(name, -1)
+        return any(first < self._next.get(each, -1) < last for each in read)
 
 
 def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:

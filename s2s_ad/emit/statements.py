@@ -252,17 +252,20 @@ class Statements:
         if not _is(start, 0) or not _is(step, 1) or count is None:
             return []
         made = {name for each in flat(line.blocks[0]) for name in each.assigns()}
+        counted = getattr(_counted(line), "id", "")
         found: dict[str, gast.AST] = {}
         for each in line.blocks[0]:
-            row = each.expression if each.kind == "assign" else None
+            row = each.expression if each.kind in ("assign", "unpack") else None
             if not isinstance(row, gast.Subscript):
                 continue
             items = items_of(row.slice)  # none in `x[()]`
             place = step_and_start(items[0], line.name) if items else None
             if place is None or made.intersection(form.reads(row.value)):
                 continue
-            shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
-            whole = values.size_of_dim(shape[0]) if shape else None
+            atom = row.value if each.kind == "unpack" else each.statement.operands[0]
+            whole = self._length(atom)
+            if getattr(row.value, "id", None) == counted:
+                whole = count
             part, rest = None, items[1:]
             if whole and not rest and place == (None, None) and _are_equal(whole, count):
                 part = row.value
@@ -274,6 +277,20 @@ class Statements:
                 found[gast.dump(part)] = self._renamed(part)
         return [*found.values()]
 
+    def _length(self, atom: gast.AST | None) -> Size | None:
+        """The length of an array, and of a list that is an input."""
+        if not isinstance(atom, gast.Name):
+            return None
+        if isinstance(self.surface.fact(atom), values.List):
+            variables, facts = self.naming.variables, self.naming.program.facts
+            for leaf in self.naming.program.leaves():
+                count = getattr(facts[leaf], "count", None)
+                if count is not None and variables.of(leaf) == variables.of(atom.id):
+                    return count.size
+            return None
+        shape = values.shape_of(self.surface.fact(atom))
+        return values.size_of_dim(shape[0]) if shape else None
+
     def _count(self, line: Line) -> Size | None:
         """How often a loop runs, where that is a length, and no number that the user has named."""
         if region_of(line.statement) is None:
@@ -281,7 +298,9 @@ class Statements:
         stop = line.statement.operands[1]
         fact, hints = self.surface.fact(stop), self.naming.program.hints
         named = hints.get(getattr(stop, "id", ""), TEMPORARY).kind == "user"
-        size = fact.size if isinstance(fact, values.Scalar) and not named else None
+        if named:
+            return None
+        size = self._length(_counted(line)) or getattr(fact, "size", None)
         return size if size is not None and size.known is None else None
 
     def _while(self, line: Line) -> list[gast.stmt]:
@@ -304,6 +323,13 @@ class Statements:
             handler = gast.ExceptHandler(type=kind, name=name, body=block)
             made.append(_placed(handler, line))
         return [gast.Try(body=body, handlers=made, orelse=[], finalbody=[])]
+
+
+def _counted(line: Line) -> gast.AST | None:
+    """xs of a loop over `range(len(xs))`."""
+    stop = line.expression[1]
+    is_length = isinstance(stop, gast.Call) and getattr(stop.func, "id", "") == "len"
+    return stop.args[0] if is_length else None
 
 
 def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[gast.stmt]:

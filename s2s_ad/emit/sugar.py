@@ -15,7 +15,7 @@ def sweetened(loop: gast.For, *, reads: int, equal: Sequence[gast.AST] = ()) -> 
     """Before: `for i in range(len(xs)): x = xs[i]`; after: `for x in xs:`.
 
     Where the index is read for something else too: `for i, x in enumerate(xs):`. Of the shortest
-    of several, or of `equal` lengths: `for x, y in zip(xs, ys):`.
+    of several, or of `equal` lengths: `for x, y in zip(xs, ys):`. Of tuples: `for a, b in pairs:`.
 
     Args:
         reads: how often the index is read.
@@ -38,7 +38,7 @@ def _over(loop: gast.For, sources: Sequence[gast.AST], reads: int) -> gast.For:
     read = reads > len(sources)
     if (backwards and (read or len(sources) > 1)) or (read and len(sources) > 1):
         return loop
-    target, items = _together(rows.names, sources)
+    target, items = _together(rows.targets, sources)
     if backwards:
         items = gast.Call(form.name("reversed"), [items], [])
     if read:
@@ -125,7 +125,8 @@ class _Rows:
         for source in sources:
             found = (s for s in loop.body if _takes_row(s, source, loop.target.id))
             self.taking += [each for each in found if each not in self.taking][:1]
-        self.names = [each.targets[0].id for each in self.taking]
+        self.targets = [each.targets[0] for each in self.taking]
+        self.names = [each.id for target in self.targets for each in items_of(target)]
         self.rest = [each for each in loop.body if each not in self.taking]
 
     def fit(self) -> bool:
@@ -147,12 +148,11 @@ def _forwards(iterable: gast.AST) -> Any:
     return iterable.args[0] if _is_call(iterable, "reversed") else iterable
 
 
-def _together(names: Sequence[str], sources: Sequence[gast.AST]) -> tuple:
+def _together(targets: Sequence[gast.AST], sources: Sequence[gast.AST]) -> tuple:
     """(x, y), zip(xs, ys), or x, xs of one alone."""
-    targets = [form.name(each, gast.Store) for each in names]
     if len(sources) == 1:
         return targets[0], sources[0]
-    return gast.Tuple(targets, gast.Store()), gast.Call(form.name("zip"), [*sources], [])
+    return gast.Tuple([*targets], gast.Store()), gast.Call(form.name("zip"), [*sources], [])
 
 
 def sources_of(iterable: gast.AST) -> list[str]:
@@ -178,8 +178,10 @@ def _is_call(node: Any, name: str) -> TypeGuard[gast.Call]:
 
 
 def _takes_row(statement: gast.stmt, source: gast.AST, index: str) -> bool:
-    """`x = xs[i]`, of `xs[1:]` also `x = xs[i + 1]`."""
-    if not isinstance(statement, gast.Assign) or not isinstance(statement.targets[0], gast.Name):
+    """`x = xs[i]`, of `xs[1:]` also `x = xs[i + 1]`; `a, b = xs[i]`."""
+    if not isinstance(statement, gast.Assign):
+        return False
+    if not all(isinstance(each, gast.Name) for each in items_of(statement.targets[0])):
         return False
     value = statement.value
     if not isinstance(value, gast.Subscript):

@@ -6,8 +6,8 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, sizes
-from s2s_ad.core.builder import Builder
+from s2s_ad.core import form, sizes, values
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, region_of
@@ -18,6 +18,12 @@ from s2s_ad.rules.index_layout import is_integer, range_of
 FARTHEST = 100  # operations between a list and its beginning
 
 Followed = tuple[Any, int]  # what a list was before, and how many items it has got since
+
+
+def enter_list(x: Symbol) -> None:
+    """Note how long an input is: of a name in a block the fact does not say it, for lists grow."""
+    if isinstance(x.fact, values.List) and x.fact.count is not None:
+        x.builder.notes.setdefault("lengths", {})[x.name] = x.fact.count.size
 
 
 def length(builder: Builder, items: Any, farthest: int = FARTHEST) -> Size | None:

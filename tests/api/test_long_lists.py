@@ -505,7 +505,7 @@ def test_a_refused_call_leaves_the_text_of_others_as_it_was():
         derived(p, points),
         [2 * sum(x * (x + 0.8) for x, _ in points), 2 * sum(x + 0.8 for x, _ in points)],
     )
-    assert "x, y = points[i]" in derived.source(p, points)
+    assert "for x, y in reversed(points)" in derived.source(p, points)
 
 
 def overwritten(p, bonds):

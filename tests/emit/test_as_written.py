@@ -145,6 +145,14 @@ def from_the_last_of_each(x):
     return total
 
 
+def weighted_sines(x):
+    total, carried = 0.0, 1.0
+    for each in x:
+        total += np.sin(each * carried)
+        carried = np.cos(carried)
+    return total
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -163,6 +171,7 @@ def from_the_last_of_each(x):
         (smoothed, ["x_bar[i : i + 2] += out_bar[i] /"], ["= 0.0"]),
         (from_the_last, [], ["- 1 - i"]),
         (from_the_last_of_each, [], []),
+        (weighted_sines, ["x_bar[i] += np.cos("], ["each_bar = "]),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
@@ -229,3 +238,45 @@ def test_of_equal_numbers_and_nan_it_is_the_first(values):
 def test_a_negative_sum_is_subtracted(text, expected):
     found = negative_of(gast.parse(text, mode="eval").body)
     assert (None if found is None else print_expression(found)) == expected
+
+
+def springs(x, pairs):
+    return sum((x[i] - x[j]) ** 2 for i, j in pairs)
+
+
+def chained(x, weights, pairs):
+    s = 1.0
+    for weight, (i, far, plus) in zip(weights, pairs):
+        s = s * np.cos(weight * x[i]) + far * x[0] if plus else s - x[i] * weight
+    return s
+
+
+@pytest.mark.parametrize(
+    "fn, others, expected",
+    [
+        (springs, ([(0, 1), (3, 2)],), ["    for i, j in reversed(pairs):"]),
+        (
+            chained,
+            (np.array([0.5, 2.0, 1.5]), [(0, 0.3, True), (2, 0.4, False), (1, 0.5, True)]),
+            ["len(weights) == len(pairs)", "for weight, (i, far, plus) in zip(weights, pairs):"],
+        ),
+        (chained, ([0.5, 2.0, 1.5, 3.0, 0.1], [(0, 0.3, True), (2, 0.4, False)]), ["len(pairs)"]),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_list_of_tuples_is_a_loop_over_them(fn, others, expected):
+    text = grad(fn).source(X, *others)
+    assert [each for each in expected if each not in text] == []
+    agrees(lambda x: fn(x, *others), X)
+
+
+def test_lists_of_other_lengths_have_code_of_their_own():
+    pairs = [(0, 0.3, True), (2, 0.4, False), (1, 0.5, True)]
+    found = grad(chained, (0, 1))
+    for given in (pairs, pairs[:2], pairs[:1], pairs * 3):
+        for weights in (np.array([0.5, 2.0, 1.5]), [0.5, 2.0, 1.5, 0.2, 0.1]):
+            steps = X + 1e-30j * np.eye(len(X))  # exact: all functions are analytic
+            expected = [chained(each, weights, given).imag / 1e-30 for each in steps]
+            x_bar, weights_bar = found(X, weights, given)
+            np.testing.assert_allclose(x_bar, expected, rtol=1e-12)
+            assert len(weights_bar) == len(weights)

@@ -46,6 +46,7 @@ from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.scopes import bound_otherwise
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
+from s2s_ad.rules.list_lengths import enter_list
 from s2s_ad.rules.real_powers import asks_of_powers
 
 OUTPUTS = (int, float, complex, str, bytes, type(None), np.dtype, type, types.EllipsisType)
@@ -373,6 +374,7 @@ def inputs_of(
         def enter(name: str, fact: Any, paths=paths, parameter=parameter) -> Any:
             path = next(paths)
             symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path, taken))
+            enter_list(symbol)
             if not isinstance(fact, values.Static):
                 return symbol
             return _static(lowering, fact.value, tree.path_text(parameter.name, path))
