@@ -24,7 +24,7 @@ from s2s_ad.core.magnitudes import (
     rely_on,
     stays_finite,
 )
-from s2s_ad.core.program import TEMPORARY, Hint
+from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
@@ -52,10 +52,16 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     asked = (call, active, tuple(sorted(given)), extents)
     passes = split(sweep, *asked, bounded=bounded)
     sweep.steep = passes.steep
+    start, numbered = len(sweep.builder.body), dict(sweep.builder._numbered)
     chosen = _chosen(sweep, passes, given, call)
     if any(each is not None for each in chosen):
         kinds = tuple(None if each is None else each.dtype for each in chosen)
-        passes = split(sweep, *asked, bounded=bounded, chosen=kinds)
+        told = split(sweep, *asked, bounded=bounded, chosen=kinds)
+        if _reads_last(told.backward.program, sum(each is not None for each in chosen)):
+            passes = told
+        else:  # a store that may raise would stay, though nobody reads it
+            del sweep.builder.body[start:]
+            sweep.builder._numbered, chosen = numbered, []
     for each in given.values() if passes.relies else ():
         rely_on(sweep.builder, each)
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
@@ -87,6 +93,13 @@ def _chosen(sweep: Any, passes: Passes, given: dict[int, Any], call: Callee) -> 
     if call.is_recursive:
         return []
     return [chosen_of(sweep.builder, given.get(i)) for i in passes.seeds]
+
+
+def _reads_last(program: Program, count: int) -> bool:
+    """Whether a program reads one of its last inputs."""
+    read = {name for each in program.body for name in each.reads}
+    read.update(name for atom in program.outputs() for name in form.reads(atom))
+    return not read.isdisjoint(program.leaves()[-count:])
 
 
 def _name_after(builder: Builder, adjoints: list, parameter: Hint) -> None:
