@@ -100,6 +100,13 @@ class Conversion(Rule):
             return values.Scalar(self.function)
         return values.Array(np.dtype(self.function), ())
 
+    def may_raise(self, operands: list, result: values.AbstractValue) -> bool:
+        """float() raises of large whole numbers, int() of nan and infinity."""
+        if self.function not in (complex, float, int):
+            return True
+        inexact, one = values.is_inexact(operands[0]), values.rank_of(operands[0]) == 0
+        return not one or not values.is_real(operands[0]) or inexact is not (not self.flat)
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
         return [builder.call(runtime.unbroadcast, (y_bar, operation.operands[0]), {})]

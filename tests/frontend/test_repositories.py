@@ -620,7 +620,39 @@ def light_through_layers(x):
     return np.sum(phases) * turned + np.emath.sqrt(x[0] ** 2 + 1) * np.emath.power(2.0, x[2])
 
 
+class Measures(type):
+    """Adds operators to its classes, as they are made."""
+
+    def __new__(cls, name, bases, space):
+        space["__add__"] = lambda self, other: type(self)(self.value + other.value, self.unit)
+        return super().__new__(cls, name, bases, space)
+
+
+class Degrees(metaclass=Measures):
+    def __init__(self, value, unit="C"):
+        self.value, self.unit = float(value), unit
+
+    @property
+    def f(self):
+        return self.value if self.unit == "F" else self.value * 9 / 5.0 + 32
+
+
+def number_of(text):
+    try:
+        found = float(text)
+    except (ValueError, TypeError):
+        found = len(str(text).split("."))
+    return found
+
+
+def heat(x):
+    warm = Degrees(x[0]) + Degrees(number_of(x[1]))
+    mixed = tuple(0.3 * a + 0.7 * b for a, b in zip(x, x[::-1], strict=True))
+    return warm.f * mixed[0] + mixed[1] ** 2
+
+
 PROGRAMS = [
+    heat,
     light_through_layers,
     bonds,
     lobes_around_peaks,

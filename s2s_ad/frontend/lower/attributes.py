@@ -226,6 +226,8 @@ def _refused(what: str, help: str = "") -> UnsupportedError:
 def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
     if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
+        if hasattr(x.fact.kind, name):
+            raise _refused(f"{name!r} of a number of type {x.fact.kind.__name__}")
         raise no_attribute(lowering, x.fact.kind, name)
     if values.is_tensor(x.fact):
         found = _of_tensor(lowering, x, name)

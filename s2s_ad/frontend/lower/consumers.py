@@ -146,10 +146,11 @@ def _list(lowering: Lowering, items: Generator) -> Any:
 def _tuple(lowering: Lowering, items: Generator) -> Any:
     if isinstance(items.first, range | Range | Symbol):
         items = replace(items, first=_one_by_one(lowering, items.first))
-    found = known_items(lowering, _list(lowering, items))
+    made = _list(lowering, items)
+    found = known_items(lowering, made)
     if found is None:
         what = "tuple() of a number of items that is not known"
-        raise items_needed(items.first, UnsupportedError("S2S205", what, help="make a list"))
+        raise items_needed(made, UnsupportedError("S2S205", what, help="make a list"))
     return sequence(tuple, found)
 
 

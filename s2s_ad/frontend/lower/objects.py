@@ -6,7 +6,6 @@ operators, is the user's own code, lowered like any other.
 
 from __future__ import annotations
 
-import abc
 import collections
 import dataclasses
 import functools
@@ -67,9 +66,16 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
     return made
 
 
+def _makes_plainly(metaclass: type) -> bool:
+    """Whether classes of this class are called, and asked for what they hold, as all are."""
+    said = (metaclass.__call__, metaclass.__getattribute__, metaclass.__setattr__)
+    usual = (type.__call__, type.__getattribute__, type.__setattr__)
+    return said == usual and not hasattr(metaclass, "__getattr__")
+
+
 def refuse_special(lowering: Lowering, kind: type) -> None:
     """Only classes whose objects are made and changed in the way of all objects are taken."""
-    plain = type(kind) in (type, abc.ABCMeta) and kind.__new__ is object.__new__
+    plain = _makes_plainly(type(kind)) and kind.__new__ is object.__new__
     own = all(each is object or each.__module__ != "builtins" for each in kind.__mro__)
     frozen = _is_frozen(kind)
     special = [

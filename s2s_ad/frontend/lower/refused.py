@@ -104,7 +104,8 @@ def meant_attribute(error: Exception) -> str:
         return ""
     is_tree = isinstance(holder, Tree)
     names = [*dir(holder.kind), *holder.keys] if is_tree else dir(unwrap(holder))
-    return did_you_mean(error.name, [each for each in names if isinstance(each, str)])
+    others = [each for each in names if isinstance(each, str) and each != error.name]
+    return did_you_mean(error.name, others)
 
 
 def refusal(kind: type[gast.AST]) -> tuple[str, str]:
