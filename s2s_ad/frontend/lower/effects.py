@@ -15,6 +15,7 @@ import gast
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name
+from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
@@ -24,7 +25,7 @@ from s2s_ad.frontend.lower.attributes import Made, Method
 from s2s_ad.frontend.lower.caught import Caught
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.exits import CONTINUE, Raises
+from s2s_ad.frontend.lower.exits import CONTINUE, Exits, Raises
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
@@ -57,6 +58,7 @@ OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 def asserted(lowering: Lowering, node: gast.Assert) -> Any:
     """`assert condition, message` Kept as it stands, and checked once."""
     try:
+        _replaced(lowering, node.msg, {}, False)  # before the test is evaluated, for it acts once
         append(lowering, node)
     except Acts:
         places = {"T": node.test, "M": node.msg or form.constant("")}
@@ -146,7 +148,9 @@ def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
 def _without_partial(lowering: Lowering, node: gast.stmt) -> gast.stmt:
     """A call of a `partial` of what prints, warns or logs, as the call that it stands for."""
     call = node.value if isinstance(node, gast.Expr) else None
-    held = unwrap(_read(lowering, call.func, {})) if isinstance(call, gast.Call) else None
+    held = (
+        unwrap(_read(lowering, call.func, {}, asked=True)) if isinstance(call, gast.Call) else None
+    )
     if not isinstance(held, functools.partial) or not _is_effect_function(held.func):
         return node
     given = {each.arg for each in call.keywords}
@@ -213,7 +217,7 @@ def is_effect(lowering: Lowering, node: gast.stmt) -> bool:
 
 def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
     """Whether the call prints, warns or logs."""
-    return _is_effect_function(_read(lowering, function, {}))
+    return _is_effect_function(_read(lowering, function, {}, asked=True))
 
 
 def _is_effect_function(value: Any) -> bool:
@@ -240,26 +244,60 @@ def _acts(lowering: Lowering, node: gast.AST) -> bool:
     return isinstance(node, gast.Call) and _is_effect_call(lowering, node.func)
 
 
-def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
+def _read(
+    lowering: Lowering, node: gast.AST, bound: Mapping[str, str], *, asked: bool = False
+) -> Any:
     """The value of a name, or of an attribute or item of one; None of anything else.
 
-    What one of several objects has may be missing: it is read where Python reads it.
+    What one of several objects has may be missing: it is read where Python reads it. With `asked`
+    nothing is done with the value; no operation for it stays.
     """
     root, parts = node, [node]
     while isinstance(root, gast.Attribute | gast.Subscript):
         root = root.value
         parts.append(root)
     if isinstance(root, gast.Name) and root.id not in bound:
-        if _caught(lowering, root) or any(
-            is_picked(lowering.evaluate_any(each)) for each in reversed(parts[1:])
-        ):
+        if _caught(lowering, root):
             return None
-        return lowering.evaluate_any(node)
+        known = unwrap(lowering.evaluate_any(root))
+        if node is root or isinstance(known, types.ModuleType | type):
+            return lowering.evaluate_any(node)
+        return _read_once(lowering, node, parts, asked)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
     if isinstance(node, gast.Constant) and callable(node.value):
         return node.value
     return None
+
+
+def _read_once(lowering: Lowering, node: gast.AST, parts: list[gast.AST], asked: bool) -> Any:
+    """An attribute or item; None where reading it does something: Python reads it once."""
+    found: list[Any] = []
+
+    def read() -> None:
+        if not any(is_picked(lowering.evaluate_any(each)) for each in reversed(parts[1:])):
+            found.append(lowering.evaluate_any(node))
+
+    if _does_something(lowering, read) or not found:
+        return None
+    return found[0] if asked else lowering.evaluate_any(node)
+
+
+def _does_something(lowering: Lowering, run: Callable[[], Any]) -> bool:
+    """Whether what is lowered changes or says anything; nothing of it stays."""
+
+    def left() -> Exits:
+        run()
+        return CONTINUE
+
+    path = explore(lowering, left)
+    return bool(path.changed) or any(map(_does_more_than_raise, path.body))
+
+
+def _does_more_than_raise(statement: form.Statement) -> bool:
+    if not isinstance(statement, form.Effect):
+        return has_effect(statement)
+    return any(isinstance(each, gast.Expr) for each in gast.walk(statement.node))
 
 
 def _caught(lowering: Lowering, node: gast.Name) -> gast.AST | None:
@@ -269,7 +307,7 @@ def _caught(lowering: Lowering, node: gast.Name) -> gast.AST | None:
 
 
 def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
-    return unwrap(_read(lowering, node.func, {})) is logging.getLogger
+    return unwrap(_read(lowering, node.func, {}, asked=True)) is logging.getLogger
 
 
 # ---- keeping an expression whole -----------------------------------------------------------------
@@ -324,6 +362,18 @@ def _check(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> None
         raise Acts(error)
 
 
+def _check_reading(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> None:
+    """What is read inside of what is kept is read where Python reads it, or changes nothing."""
+    names = [each for each in gast.walk(node) if isinstance(each, gast.Name)]
+    if any(each.id in bound or _caught(lowering, each) for each in names):
+        return
+    if _does_something(lowering, lambda: lowering.evaluate_any(node)):
+        what = "what changes something when it is read, inside a print, an assert, a raise,"
+        what += " an f-string or a boolean operator"
+        help = "assign it to a name first"
+        raise Acts(UnsupportedError("S2S201", what, origin=lowering.origin(node), help=help))
+
+
 def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, str]) -> bool:
     if isinstance(function, gast.Attribute):
         holder = _read(lowering, function.value, bound)
@@ -333,7 +383,7 @@ def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, st
             return function.attr in PURE_METHODS
         if _is_effect_call(lowering, function) or _asks_logger(function.attr, holder):
             return True
-    value = unwrap(_read(lowering, function, bound))
+    value = unwrap(_read(lowering, function, bound, asked=True))
     if isinstance(value, type) and issubclass(value, (BaseException, *OF_LOGGERS)):
         return True
     if _is_effect_function(value):
@@ -397,6 +447,7 @@ def _rebuilt(
             return shown
         return _expressed(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
+        _check_reading(lowering, node, bound)
         holder = _read(lowering, node.value, bound)
         if is_picked(holder):
             raise Acts(one_of_several(holder, "whose parts are shown"))
@@ -423,7 +474,7 @@ def _shown_as_text(
 ) -> Mapping[int, int]:
     """The arguments of which the call shows what `str` or `repr` makes of them: those of a print,
     and what is logged with `%s` or `%r`."""
-    if unwrap(_read(lowering, node.func, bound)) is print:
+    if unwrap(_read(lowering, node.func, bound, asked=True)) is print:
         return dict.fromkeys(range(len(node.args)), AS_IT_IS)
     if not node.args or not _acts(lowering, node):
         return {}

@@ -25,9 +25,10 @@ from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
 from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.conditions import for_each_picked
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.iteration import Iterator, is_iterator
 from s2s_ad.frontend.lower.objects import NOTHING, call_method
-from s2s_ad.frontend.lower.paths import as_symbols
+from s2s_ad.frontend.lower.paths import as_symbols, explore
 from s2s_ad.frontend.lower.references import symbols
 from s2s_ad.frontend.lower.string_unions import OPEN_TEXT, is_open_text, is_text, is_word, word
 from s2s_ad.frontend.resolve import unwrap
@@ -78,10 +79,24 @@ def emitted(
 @expression(gast.JoinedStr)
 def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
     """`f"{x:.3f}"` Text where all that it shows is known, else kept whole."""
-    parts = [_part(lowering, each) for each in node.values]
-    if None not in parts:
-        return "".join(parts)
+    if _is_known(lowering, node):
+        return "".join(filter(None, (_part(lowering, each) for each in node.values)))
     return _emitted(lowering, effects.kept(lowering, node))
+
+
+def _is_known(lowering: Lowering, node: gast.JoinedStr) -> bool:
+    """Whether all that it shows is known; an attribute may do something when it is read."""
+    parts: list[str | None] = []
+
+    def read() -> Exits:
+        parts.extend(_part(lowering, each) for each in node.values)
+        return CONTINUE
+
+    if any(isinstance(getattr(each, "value", None), gast.Attribute) for each in node.values):
+        explore(lowering, read)
+    else:
+        read()
+    return None not in parts
 
 
 CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr}
