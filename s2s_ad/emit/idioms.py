@@ -10,6 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.comprehensions import as_comprehension, is_put_into
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import BLOCKS, absorb, with_origin
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
@@ -28,16 +29,21 @@ def idiomatic(body: list[gast.stmt], width: int) -> list[gast.stmt]:
         names = (node for node in nodes if isinstance(node, gast.Name))
         return Counter(each.id for each in names if isinstance(each.ctx, gast.Load))
 
-    return _block(body, loads, width - INDENT)
+    return _block(body, body, loads, width - INDENT)
 
 
-def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]], width: int) -> list[gast.stmt]:
+def _block(
+    body: list[gast.stmt],
+    function: list[gast.stmt],
+    loads: Callable[[], Counter[str]],
+    width: int,
+) -> list[gast.stmt]:
     found: list[gast.stmt] = []
     for statement in body:
         for name in BLOCKS:
             inner = getattr(statement, name, None)
             if isinstance(inner, list) and inner:
-                setattr(statement, name, _block(inner, loads, width - INDENT))
+                setattr(statement, name, _block(inner, function, loads, width - INDENT))
         if found and _is_alike(found[-1], statement):
             found[-1].targets.extend(statement.targets)
             absorb(found[-1], [statement])
@@ -47,6 +53,9 @@ def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]], width: int)
             continue
         if isinstance(statement, gast.For):
             _iterate(statement, found, loads)
+            statement = as_comprehension(statement, found, function)
+        if found and is_put_into(found[-1], statement, loads):
+            del found[-1]
         found.append(statement)
         if isinstance(statement, gast.Raise):
             break  # nothing comes to what follows

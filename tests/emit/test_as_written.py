@@ -153,6 +153,18 @@ def weighted_sines(x):
     return total
 
 
+def correlated(x):
+    found = np.array([np.dot(x[: len(x) - k], x[k:]) for k in range(3)])
+    return np.sum(np.exp(found))
+
+
+def of_the_last(x):
+    rows, each = [], 0.0
+    for each in x:
+        rows.append(each * 2.0)
+    return np.sum(np.sin(np.array(rows))) * np.cos(each)
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -172,6 +184,8 @@ def weighted_sines(x):
         (from_the_last, [], ["- 1 - i"]),
         (from_the_last_of_each, [], []),
         (weighted_sines, ["x_bar[i] += np.cos("], ["each_bar = "]),
+        (correlated, ["np.array([x[: len(x) - k] @ x[k:] for k in range(3)])"], ["append"]),
+        (of_the_last, ["rows.append("], []),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
