@@ -39,9 +39,39 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
     if rule.function not in (operator.mul, operator.truediv):
         return None
     axes = support.normal_axes(axis, x.ndim)
-    if rule.function is operator.truediv:
-        return _of_share(builder, operands, axes, keepdims)
-    return _of_product(builder, operands, axes, keepdims)
+    share = _of_share if rule.function is operator.truediv else _of_product
+    found = share(builder, operands, axes, keepdims)
+    return _of_multiple(builder, x, axis, keepdims) if found is None else found
+
+
+def _of_multiple(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
+    """The sum of what is shared out, times a number or divided by it."""
+    rule, (first, second), _ = builder.definition(x)
+    is_product = rule.function is operator.mul
+    if is_product and values.shape_of(builder.fact(second)) != ():
+        first, second = second, first
+    whole = isinstance(first, Symbol) and first.ndim and isinstance(second, Symbol)
+    if not whole or second.shape != ():
+        return None
+    found = shared_out(builder, first, axis, keepdims)
+    return None if found is None else _multiple(builder, found, second, rule.function)
+
+
+def _multiple(builder: Builder, value: Any, number: Symbol, function: Any) -> Any:
+    """a of (a / number) * number, and of (a * number) / number."""
+    filling = builder.operands_of(value, runtime.broadcast_like)
+    if filling:
+        inner = _multiple(builder, filling[0], number, function)
+        return builder.call(runtime.broadcast_like, (inner, filling[1]), {})
+    rule, operands, params = builder.definition(value)
+    if rule is not None and rule.inserts_axes:
+        inner = _multiple(builder, operands[0], number, function)
+        return np.expand_dims(inner, params["axis"])
+    undone = operator.truediv if function is operator.mul else operator.mul
+    parts = builder.operands_of(value, undone)
+    if parts and is_same(parts[1], number):
+        return parts[0]
+    return function(value, number)
 
 
 def _of_element(builder: Builder, x: Symbol, keepdims: bool) -> Any:

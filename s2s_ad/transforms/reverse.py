@@ -383,12 +383,30 @@ class Reverse:
     def sum(self, a: Any, b: Any) -> Any:
         if any(isinstance(self.builder.fact(each), values.List) for each in (a, b)):
             return self.builder.call(runtime.accumulate, (a, b), {})
-        return 0.0 if self._cancel(a, b) or self._cancel(b, a) else a + b
+        return 0.0 if self._cancel(a, b) else a + b
 
     def _cancel(self, a: Any, b: Any) -> bool:
         """Whether the one is the negative of the other, element by element."""
-        negated = self.builder.operands_of(self._each(b), operator.neg)
-        return bool(negated) and is_same(self._each(a), self._each(negated[0]))
+        (number, one), (other_number, other) = self._multiple(a), self._multiple(b)
+        return number == -other_number and is_same(one, other)
+
+    def _multiple(self, value: Any) -> tuple[float, Any]:
+        """-2.0 and x of -2.0 * x, 1.0 and x of x, whatever axes of length one it has besides."""
+        value, number = self._each(value), 1.0
+        while isinstance(value, Symbol):
+            rule, operands, _ = self.builder.definition(value)
+            if rule is None:
+                break
+            if rule.function is operator.mul and type(operands[0]) in (int, float):
+                number, value = number * operands[0], operands[1]
+            elif rule.function is operator.neg:
+                number, value = -number, operands[0]
+            elif rule.function is np.squeeze or rule.inserts_axes:
+                value = operands[0]
+            else:
+                break
+            value = self._each(value)
+        return number, value
 
     def _each(self, value: Any) -> Any:
         """The number that all elements of an adjoint are, or the adjoint."""

@@ -165,6 +165,19 @@ def of_the_last(x):
     return np.sum(np.sin(np.array(rows))) * np.cos(each)
 
 
+def soft_values(x):
+    q = np.outer(x[:2], x)
+    top = q.max(axis=1)
+    value = top + np.log(np.sum(np.exp(x[3] * (q - top[:, None])), axis=1)) / x[3]
+    return np.sum(value**2)
+
+
+def mean_of_log_sums(x):
+    q = np.outer(x, x)
+    top = np.max(q, axis=1)
+    return np.mean(top + np.log(np.sum(np.exp(q - top[:, None]), axis=1)))
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -186,6 +199,8 @@ def of_the_last(x):
         (weighted_sines, ["x_bar[i] += np.cos("], ["each_bar = "]),
         (correlated, ["np.array([x[: len(x) - k] @ x[k:] for k in range(3)])"], ["append"]),
         (of_the_last, ["rows.append("], []),
+        (soft_values, [], ["top_bar", "=="]),
+        (mean_of_log_sums, [], ["top_bar", "=="]),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -269,9 +269,7 @@ WRITTEN = [
         return x
     """),
     (collected, (xs,), """
-        squares = []
-        for x in xs:
-            squares.append(x * x)
+        squares = [x * x for x in xs]
         return np.sum(np.array(squares))
     """),
 ]  # fmt: skip
