@@ -109,6 +109,18 @@ def broadcast_like(value, array):
     return value if np.shape(value) == shape else np.broadcast_to(value, shape)
 
 
+def by_halves(value, halves):
+    """`value` where there are two halves, half of it where there is one, 0 elsewhere."""
+
+    def part(value, halves):
+        with np.errstate(invalid="ignore"):
+            result = 0.5 * value * halves
+            finite = np.isfinite(np.vdot(result, result))
+        return result if finite else np.where(halves, result, result.dtype.type(0))
+
+    return by_parts(part, value, halves)
+
+
 def by_parts(function, *operands):
     """function(*operands), elementwise; of large arrays part by part, so that it stays in cache."""
     size, width = max(map(np.size, operands)), 1 << 15
@@ -548,6 +560,16 @@ def frexp_exponent(x):
 def frexp_mantissa(x):
     """The first result of np.frexp: a number from 0.5 to 1."""
     return np.frexp(x)[0]
+
+
+def halves_larger(a, b):
+    """How many halves of an adjoint a has of np.maximum(a, b): two, one where they are equal."""
+    return np.greater(a, b).view(np.int8) + np.greater_equal(a, b).view(np.int8)
+
+
+def halves_smaller(a, b):
+    """How many halves of an adjoint a has of np.minimum(a, b): two, one where they are equal."""
+    return np.less(a, b).view(np.int8) + np.less_equal(a, b).view(np.int8)
 
 
 def i0_derivative(x, order=1):

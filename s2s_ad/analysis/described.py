@@ -37,6 +37,10 @@ def _mask(left: Word, right: Word) -> str:
     return next(filter(None, (_changed(each, "mask") for each in (left, right))), "")
 
 
+def _halves(left: Word, right: Word) -> str:
+    return next(filter(None, (_changed(each, "halves") for each in (left, right))), "")
+
+
 def _remainder(left: Word, right: Word) -> str:
     return _changed(left, "remainder")
 
@@ -114,6 +118,8 @@ BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.sub: _difference,
     operator.truediv: _quotient,
     runtime.contract: _matrix_product,
+    runtime.halves_larger: _halves,
+    runtime.halves_smaller: _halves,
 }
 BESIDE = {gast.Add: "next", gast.Sub: "prev"}  # of the element at i: at i + 1, at i - 1
 SIGNS = {operator.invert: "not", operator.neg: "minus"}

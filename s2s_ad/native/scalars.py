@@ -214,6 +214,21 @@ def _where_beyond(order: type) -> Callable:
     return form
 
 
+def _halves_of(order: type) -> Callable:
+    """halves_larger and its like."""
+
+    def form(a: Expression, b: Expression) -> Expression:
+        ties = chosen(compare(a, gast.Eq, b), number(1), number(0))
+        return chosen(compare(a, order, b), number(2), ties)
+
+    return form
+
+
+def _by_halves(value: Expression, halves: Expression) -> Expression:
+    half = chosen(compare(halves, gast.Eq, number(1)), number(0.5), number(1.0))
+    return chosen(compare(halves, gast.Eq, number(0)), number(0.0), binary(half, gast.Mult, value))
+
+
 def _of_python(order: type) -> Callable:
     """Python's min and max: the first of those that none beats."""
 
@@ -249,6 +264,9 @@ FORMS: dict[Callable, Callable[..., Expression]] = {
     np.maximum: lambda a, b: call("larger", a, b),
     np.minimum: lambda a, b: call("smaller", a, b),
     runtime.power_slope: lambda a, b, e: binary(b, gast.Mult, binary(a, gast.Pow, e)),
+    runtime.by_halves: _by_halves,
+    runtime.halves_larger: _halves_of(gast.Gt),
+    runtime.halves_smaller: _halves_of(gast.Lt),
     runtime.where_larger: _where_beyond(gast.Gt),
     runtime.where_smaller: _where_beyond(gast.Lt),
     builtins.min: _of_python(gast.Lt),
@@ -272,7 +290,8 @@ OF_COMPLEX: dict[Callable, Callable[..., Expression]] = {
 }
 #: what has another meaning for complex numbers, or none
 OF_REAL = {np.fabs, np.clip, np.maximum, np.minimum, builtins.min, builtins.max, np.floor}
-OF_REAL |= {runtime.where_larger, runtime.where_smaller}
+OF_REAL |= {runtime.where_larger, runtime.where_smaller, runtime.halves_larger}
+OF_REAL |= {runtime.halves_smaller, runtime.by_halves}
 
 
 def is_at_once(made: Expression) -> bool:

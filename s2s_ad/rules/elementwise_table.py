@@ -21,7 +21,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
-from s2s_ad.rules.masks import Extreme, Selection, Where
+from s2s_ad.rules.masks import Extreme, Halves, Selection, Where
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -230,11 +230,33 @@ elementwise(
 OF_LARGER = {"operands": ("value", "a", "b"), "options": ", skip_nan=False", "total": True}
 OF_LARGER |= {"kind": Selection, "chosen": (0,)}
 elementwise(
-    runtime.where_larger, "runtime.where_larger(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
+    runtime.where_larger,
+    "runtime.where_larger(y_bar, a, b, skip_nan)",
+    None,
+    None,
+    steps=(runtime.halves_larger, runtime.by_halves),
+    **OF_LARGER,
 )
 elementwise(
-    runtime.where_smaller, "runtime.where_smaller(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
+    runtime.where_smaller,
+    "runtime.where_smaller(y_bar, a, b, skip_nan)",
+    None,
+    None,
+    steps=(runtime.halves_smaller, runtime.by_halves),
+    **OF_LARGER,
 )
+elementwise(
+    runtime.by_halves,
+    "runtime.by_halves(y_bar, halves)",
+    None,
+    operands=("value", "halves"),
+    kind=Selection,
+    chosen=(0,),
+    takes_step=True,
+    total=True,
+)
+flat(2, runtime.halves_larger, kind=Halves, step_of=runtime.where_larger, total=True)
+flat(2, runtime.halves_smaller, kind=Halves, step_of=runtime.where_smaller, total=True)
 
 # One item of the tuples that np.frexp and np.modf give.
 elementwise(

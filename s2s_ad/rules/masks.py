@@ -249,9 +249,16 @@ class Selection(Elementwise):
     Of several such operands all but one have to be 0.
     """
 
-    def __init__(self, *args: Any, chosen: tuple[int, ...], **facts: Any):
+    def __init__(
+        self,
+        *args: Any,
+        chosen: tuple[int, ...],
+        steps: tuple[Callable, Callable] | None = None,
+        takes_step: bool = False,
+        **facts: Any,
+    ):
         super().__init__(*args, **facts)
-        self.chosen = chosen
+        self.chosen, self.steps, self.takes_step = chosen, steps, takes_step
 
     def _only_choice(self, operands: list) -> int | None:
         """The operand that elements are selected of, where there are zeros elsewhere."""
@@ -281,6 +288,17 @@ class Selection(Elementwise):
             if len(self.chosen) > 1 and all(is_same(operands[i], inner[i]) for i in rest):
                 return operands[choice]
         return super().shortcut(builder, operands, params)
+
+
+class Halves(Elementwise):
+    """Says in a byte how much of an element is taken."""
+
+    def __init__(self, *args: Any, step_of: Callable, **facts: Any):
+        super().__init__(*args, **facts)
+        self.step_of = step_of
+
+    def _dtype(self, operands: list, **options: Any) -> np.dtype:
+        return np.dtype(np.int8)
 
 
 class Where(Selection):

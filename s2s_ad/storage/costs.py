@@ -39,6 +39,12 @@ def _typical(dim: values.Dim) -> int:
     return TYPICAL // 2 if depends else TYPICAL
 
 
+def is_small(fact: values.AbstractValue) -> bool:
+    """Whether a value is an array with a byte for an element."""
+    dtype = values.strong_dtype(fact)
+    return dtype is not None and dtype.itemsize == 1 and bool(values.shape_of(fact))
+
+
 def cost_of_keeping(fact: values.AbstractValue) -> int | None:
     if isinstance(fact, Tree):
         return None  # several outputs: each is kept on its own

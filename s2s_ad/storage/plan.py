@@ -9,7 +9,14 @@ import gast
 
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import Compound
-from s2s_ad.storage.costs import NUMBER, cost_of_computing, cost_of_keeping, size, value_of
+from s2s_ad.storage.costs import (
+    NUMBER,
+    cost_of_computing,
+    cost_of_keeping,
+    is_small,
+    size,
+    value_of,
+)
 from s2s_ad.storage.cut import Value, cheapest
 
 
@@ -31,6 +38,7 @@ def decide(
     restored: Collection[str] = (),
     only_kept: Collection[str] = (),
     asked_again: Collection[str] = (),
+    either: Collection[str] = (),
     repeated: bool,
 ) -> Plan:
     """How the names that are `needed` of a forward pass are had.
@@ -46,6 +54,7 @@ def decide(
         only_kept: what that needs, the elements among it, and nothing else can stand for.
         asked_again: conditions that are asked again rather than kept, where what they ask about
             is at hand and they cost little.
+        either: what one half computes or the other; of that only small values are kept.
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
@@ -62,6 +71,9 @@ def decide(
         described[name] = Value(described[name].keep, NUMBER, described[name].operands)
     for name in only_kept:
         described[name] = Value(described[name].keep, None)
+    for name in either:
+        keep = described[name].keep if is_small(facts[name]) else None
+        described[name] = Value(keep, 0, described[name].operands)
     for name in described.keys() & free:
         described[name] = Value(0, described[name].again, described[name].operands)
     kept, again = cheapest(needed, described)

@@ -22,6 +22,7 @@ from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block, without_shapes
 from s2s_ad.storage import plan
+from s2s_ad.transforms.small import in_one, in_steps, small_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def joint(
         late = [each for each in nearer.body if _is_late(each)]
         early = [each for each in made.body if not _is_late(each)]
         made = made.with_(body=(*early, *late), facts=nearer.facts)
-    return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
+    made = run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
+    return in_steps(made)
 
 
 def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
@@ -105,6 +107,7 @@ def halve(
     instead: Mapping[str, form.Op] | None = None,
     restoring: Restoring | None = None,
     asked_again: Collection[str] = (),
+    given: Collection[str] = (),
     repeated: bool,
 ) -> Halves:
     """The two halves of both sweeps over a block; `results` are the adjoints it computes.
@@ -115,6 +118,7 @@ def halve(
         instead: statements by which the second half can compute names in another way.
         restoring: arrays into which the second half puts elements back.
         asked_again: conditions that the second half finds out again, if it can.
+        given: the leaves of the first half, where it may compute masks for the second.
         repeated: whether the first half runs many times before the second does.
     """
     late = [each for each in program.body if _is_late(each)]
@@ -123,7 +127,9 @@ def halve(
     moved = [each for each in late if (item := item_of(each)) and item[0] in tuples]
     early += moved
     late = [each for each in late if not any(each is other for other in moved)]
-    again = [(instead or {}).get(each.target, each) for each in early]
+    small = small_values(program, early, late, given, passing) if given else []
+    late = [each for each in late if not any(each is other for other in small)]
+    again = [(instead or {}).get(each.target, each) for each in [*early, *small]]
     if restoring is not None:
         others = {*restoring.again, *restoring.after}
         again = [each for each in again if each.target not in others]
@@ -138,17 +144,23 @@ def halve(
         restored=restoring.again if restoring else (),
         only_kept=(*restoring.overwritten, *restoring.indices) if restoring else (),
         asked_again=asked_again,
+        either=[each.target for each in small],
         repeated=repeated,
     )
+    if small and not any(each.target in chosen.kept for each in small):
+        options: dict[str, Any] = {"passing": passing, "free": free, "instead": instead}
+        options |= {"restoring": restoring, "asked_again": asked_again, "repeated": repeated}
+        return halve(program, results, **options)
+    early = _with_small(early, small, chosen.kept)
     checked = _checked_once(early, chosen.again)
     again = any(map(operator.is_not, early, checked))
-    late = [*map(_again, _in_order(chosen.again)), *late]
+    late = in_one([*map(_again, _in_order(chosen.again)), *late])
     return Halves(checked, late, chosen.kept, _outside(program, late, results), again)
 
 
 def recomputing(program: Program, results: Iterable[Any]) -> Halves:
     """Both halves with nothing kept: the second begins with the whole first."""
-    body = list(program.body)
+    body = in_one(program.body)
     return Halves([], body, [], _outside(program, body, results))
 
 
@@ -198,6 +210,22 @@ def _in_order(body: Sequence[form.Op]) -> list[form.Op]:
 
 def _again(statement: form.Op) -> form.Op:
     return statement.at(statement.origin, "backward")
+
+
+def _with_small(
+    early: list[form.Statement], small: Sequence[form.Op], kept: Collection[str]
+) -> list[form.Statement]:
+    """The first half with the small values that it keeps, each as soon as it can be computed."""
+    needed, wanted = {*kept}, []
+    for each in reversed(small):
+        if each.target in needed:
+            needed.update(each.reads)
+            wanted.append(each.at(each.origin, "forward"))
+    early = [*early]
+    for each in reversed(wanted):
+        places = (place for place, other in enumerate(early) if other.target in each.reads)
+        early.insert(1 + max(places, default=-1), each)
+    return early
 
 
 def _checked_once(early: list, again: Collection[form.Statement]) -> list[form.Statement]:

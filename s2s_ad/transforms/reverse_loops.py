@@ -31,6 +31,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.storage.costs import TYPICAL, cost_of_computing, cost_of_keeping
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import adjoint_fact
+from s2s_ad.transforms.small import described
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
 
 
@@ -244,6 +245,7 @@ class Backward:
         carried, passing = outputs[: self.loop.carried], self.leaves.carried
         instead = halves.lengths(joint, like) | self._instead(sweep)
         options = {"passing": passing, "instead": instead, "repeated": True}
+        options["given"] = self.body.leaves()
         lasting = self._lasting(joint)
         made = halves.halve(joint, results, free=lasting, **options)
         free = self._free(carried, made.kept)
@@ -265,7 +267,7 @@ class Backward:
         shadows = self._shadows(carried, made.kept) | restored
         saved = [name for name in made.kept if name not in {*shadows, *lasting}]
         still = [name for name in made.kept if name in lasting]
-        return Pass(sweep, changed, joint, made, saved, shadows, still)
+        return Pass(sweep, changed, described(joint, saved), made, saved, shadows, still)
 
     def _restoring(self, best: Pass, carried: list, lasting: set[str], options: dict) -> Pass:
         """The pass with elements put back into arrays, where less is kept that way."""

@@ -74,6 +74,9 @@ def test_where_larger(size, name, layout):
         expected = np.where(a == other, 0.5 * value, np.where(chosen, value, 0.0))
         found = getattr(runtime, name.partition(",")[0])(value, a, other, skip_nan)
         same_bits(found, expected)
+        if not skip_nan:
+            halves = getattr(runtime, name.replace("where", "halves"))(a, other)
+            np.testing.assert_array_equal(runtime.by_halves(value, halves), expected)
 
 
 @pytest.mark.parametrize("size", SIZES)

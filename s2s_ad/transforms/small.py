@@ -1,0 +1,105 @@
+"""What a backward half computes of the primal alone and is small: the forward half may keep that.
+
+Of a mask a byte an element is kept, where the arrays that it compares have eight. A rule whose
+adjoint takes parts of elements is written in two steps for that (`Rule.steps`): the first says
+how much of each, the second takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from s2s_ad.analysis.described import Described
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import Compound, has_effect
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.registry import rule_of
+from s2s_ad.core.rule import Item
+from s2s_ad.storage.costs import cost_of_computing, is_small
+
+
+def in_steps(program: Program) -> Program:
+    """The program with what takes parts of elements of arrays in two steps, in its second half."""
+    if not any(each.rule.steps for each in program.body):
+        return program
+    body: list[form.Statement] = []
+    facts, hints = dict(program.facts), dict(program.hints)
+    for statement in program.body:
+        steps = statement.rule.steps
+        if steps and statement.phase == "backward" and not _has_options(statement):
+            value, *others = statement.operands
+            name, (first, second) = fresh_name(), steps
+            fact = rule_of(first).infer([program.fact(each) for each in others], {})
+            if values.shape_of(fact):
+                facts[name], hints[name] = fact, TEMPORARY
+                body.append(statement.beside(name, first, others))
+                statement = statement.with_call(second, [value, form.name(name)])
+        body.append(statement)
+    return program.with_(body=tuple(body), facts=facts, hints=hints)
+
+
+def _has_options(statement: form.Op) -> bool:
+    return any(getattr(each, "value", True) for each in statement.parameters.values())
+
+
+def described(program: Program, kept: Iterable[str]) -> Program:
+    """The program in which what is kept of its second half has names that say what it is."""
+    late = {each.target for each in program.body if each.phase == "backward"}
+    named = {name: Described(program).hint(name) for name in kept if name in late}
+    return program.with_(hints={**program.hints, **named}) if named else program
+
+
+def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
+    """The statements with both steps as one again where both are there."""
+    first = {each.target: each for each in body if each.rule.step_of is not None}
+    if not first:
+        return [*body]
+    made = []
+    for statement in body:
+        step = first.get(statement.reads[-1]) if statement.rule.takes_step else None
+        if step is not None:
+            operands = [statement.operands[0], *step.operands]
+            statement = statement.with_call(step.rule.step_of, operands)
+        if statement.target not in first:
+            made.append(statement)
+    return made
+
+
+def small_values(
+    program: Program,
+    early: Sequence[form.Statement],
+    late: Sequence[form.Statement],
+    given: Collection[str],
+    passing: Collection[str],
+) -> list[form.Op]:
+    """What the second half computes of the first alone, for masks that are gone when it runs.
+
+    Args:
+        early, late: the halves of the program.
+        given: the leaves of the first half.
+        passing: those that are gone when the second runs.
+    """
+    known = {*given, *(each.target for each in early)}
+    there = {*given} - {*passing}
+    there.update(each.target for each in early if there.issuperset(each.reads))
+    primal: dict[str, form.Op] = {}
+    for each in late:
+        if _is_of(program, each, known):
+            primal[each.target] = each
+            known.add(each.target)
+            there.update([each.target] if there.issuperset(each.reads) else [])
+    needed = {name for name in primal if name not in there and is_small(program.facts[name])}
+    for name in reversed(primal):
+        if name in needed:
+            needed.update(primal[name].reads)
+    return [each for name, each in primal.items() if name in needed]
+
+
+def _is_of(program: Program, statement: form.Statement, known: Collection[str]) -> bool:
+    """Whether a statement computes a value of known ones, which may be done at another time."""
+    if isinstance(statement, form.Effect) or isinstance(statement.rule, Compound | Item):
+        return False
+    if has_effect(statement) or not statement.reads or not all(e in known for e in statement.reads):
+        return False
+    return cost_of_computing(statement, program.facts[statement.target]) is not None
