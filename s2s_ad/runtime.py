@@ -113,8 +113,10 @@ def by_halves(value, halves):
     """`value` where there are two halves, half of it where there is one, 0 elsewhere."""
 
     def part(value, halves):
+        half = 0.5 * value
+        room = half if np.shape(half) == np.shape(halves) != () else None
         with np.errstate(invalid="ignore"):
-            result = 0.5 * value * halves
+            result = np.multiply(half, halves, out=room)
             finite = np.isfinite(np.vdot(result, result))
         return result if finite else np.where(halves, result, result.dtype.type(0))
 

@@ -15,6 +15,7 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Loop, region_of, with_blocks
 
 Known = Mapping[Any, str]
+Key = tuple[Any, tuple, tuple, tuple]  # what is computed: rule, operands, parameters, settings
 
 
 def share(program: Program) -> Program:
@@ -69,15 +70,23 @@ def _inside(
     statement: form.Statement, block: Program, known: Known
 ) -> Iterator[tuple[Hashable, str]]:
     """What is known in a block of what is computed before it: in terms of its leaves."""
-    leaves = dict(_handed_in(statement, block))
-    for (function, operands, params, settings), name in known.items():
-        own = [leaves.get(each) if type(each) is str else each for each in operands]
-        plain = not any(_names_in(each) for _, each in params)
-        if name in leaves and plain and None not in own:
-            yield (function, tuple(own), params, settings), leaves[name]
+    leaves = dict(handed_in(statement, block))
+    for key, name in known.items():
+        own = inside(key, leaves)
+        if name in leaves and own is not None:
+            yield own, leaves[name]
 
 
-def _handed_in(statement: form.Statement, block: Program) -> Iterator[tuple[str, str]]:
+def inside(key: Key, leaves: Known) -> Key | None:
+    """What a block computes that is the same, in terms of its leaves; None where it lacks one."""
+    function, operands, params, settings = key
+    own = [leaves.get(each) if type(each) is str else each for each in operands]
+    if None in own or any(_names_in(each) for _, each in params):
+        return None
+    return function, tuple(own), params, settings
+
+
+def handed_in(statement: form.Statement, block: Program) -> Iterator[tuple[str, str]]:
     """(a name outside, the leaf that it is inside, in all passes)."""
     region, args = region_of(statement), statement.operands
     pairs: Iterable = ()
@@ -88,15 +97,14 @@ def _handed_in(statement: form.Statement, block: Program) -> Iterator[tuple[str,
     return ((atom.id, leaf) for atom, leaf in pairs if isinstance(atom, gast.Name))
 
 
-def _key(statement: form.Statement) -> Hashable:
+def _key(statement: form.Statement) -> Key | None:
+    return key_of(statement) if statement.phase in DERIVED else None
+
+
+def key_of(statement: form.Statement) -> Key | None:
     """What two statements have in common that compute the same; None where that is unknown."""
     rule = statement.rule
-    if (
-        statement.phase not in DERIVED
-        or rule.effects
-        or rule.distinct
-        or isinstance(rule, Compound)
-    ):
+    if rule.effects or rule.distinct or isinstance(rule, Compound):
         return None
     operands = tuple(map(_atom, statement.operands))
     params = tuple((key, _atom(each)) for key, each in statement.parameters.items())

@@ -1,22 +1,27 @@
-"""Arrays that each pass of a backward loop would compute alike are computed before it."""
+"""Arrays that each pass of a backward loop would compute alike are computed before it.
+
+Where an earlier loop computes the same in each of its passes it stands before that, once for both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Compound, has_effect, may_raise
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import Loop, LoopParts, map_blocks, region_of
 from s2s_ad.core.rule import Item
+from s2s_ad.simplify.common import Key, handed_in, inside, key_of
 
 
 def hoist(program: Program) -> Program:
     """Take out of backward loops what is the same in each pass, where it takes work.
 
-    What the user has written in a loop stays there; numbers and views are as soon found again.
+    What the user has written in a loop stays there, unless the derivative needs the same; numbers
+    and views are as soon found again.
 
     Example:
         >>> import numpy as np
@@ -29,19 +34,18 @@ def hoist(program: Program) -> Program:
         >>> print(after(HOIST, grad(f), np.ones(3), np.ones(3)))
         f_grad(x: f64[n], w: f64[n]):
             t1 = list_of()
+            t2 = np.abs(w)
             x.4, x_saved.3 = for _ in range(3) with x.2 = x, x_saved = t1:
                 x_saved.2 = list_append(x_saved, x.2)
-                t2 = np.sin(x.2)
-                t3 = np.abs(w)
-                x.3 = t2 * t3
+                t3 = np.sin(x.2)
+                x.3 = t3 * t2
                 next x.3, x_saved.2
             x_bar = broadcast_like(1.0, x.4)
-            t4 = np.abs(w)
             x_bar.4, _ = for _ in range(3) with x_bar.2 = x_bar, x_saved.4 = x_saved.3:
                 x.2, x_saved.5 = list_pop(x_saved.4)
-                sin_x_bar = x_bar.2 * t4
-                t5 = np.cos(x.2)
-                x_bar.3 = sin_x_bar * t5
+                sin_x_bar = x_bar.2 * t2
+                t4 = np.cos(x.2)
+                x_bar.3 = sin_x_bar * t4
                 next x_bar.3, x_saved.5
             return x_bar.4
     """
@@ -55,24 +59,124 @@ def hoist_called(program: Program) -> Program:
 
 def _hoisted(program: Program, there: Iterable[str]) -> Program:
     """`there` are names of the program that have a value whatever loops have run."""
-    program = map_blocks(program, hoist_called)
-    there = {*there}
-    body: list[form.Statement] = []
-    facts, hints = dict(program.facts), dict(program.hints)
-    for statement in program.body:
-        loop = region_of(statement)
-        found = _alike(program, statement, loop, there) if isinstance(loop, Loop) else []
-        if isinstance(loop, Loop) and found:
-            ahead, statement = _taken_out(statement, loop, found)
-            body += ahead
-            for each, inside in zip(ahead, found, strict=True):
-                facts[each.target] = loop.body.facts[inside.target]
-                hints[each.target] = loop.body.hints.get(inside.target, TEMPORARY)
-        body.append(statement)
-        if _has_value(program, statement):
-            there.add(statement.target)
-    same = len(body) == len(program.body)
-    return program if same else program.with_(body=tuple(body), facts=facts, hints=hints)
+    return _Hoisting(map_blocks(program, hoist_called), there).done()
+
+
+class _Hoisting:
+    """A program while loops hand out what each of their passes would compute alike."""
+
+    def __init__(self, program: Program, there: Iterable[str]):
+        self.program, self.there = program, {*there}
+        self.body: list[form.Statement] = []
+        self.facts, self.hints = dict(program.facts), dict(program.hints)
+
+    def done(self) -> Program:
+        for statement in self.program.body:
+            loop = region_of(statement)
+            if isinstance(loop, Loop) and isinstance(statement, form.Op):
+                statement = self._handed_out(statement, loop)
+            self.body.append(statement)
+            if _has_value(self.program, statement):
+                self.there.add(statement.target)
+        if len(self.body) == len(self.program.body):
+            return self.program
+        return self.program.with_(body=tuple(self.body), facts=self.facts, hints=self.hints)
+
+    def _handed_out(self, statement: form.Op, loop: Loop) -> form.Statement:
+        """The loop without what it computes in each pass alike, which stands before it now."""
+        found = _alike(self.program, statement, loop, self.there)
+        if not found:
+            return statement
+        ahead, made = _taken_out(statement, loop, found)
+        for each, inner in zip(ahead, found, strict=True):
+            self.facts[each.target] = loop.body.facts[inner.target]
+            self.hints[each.target] = loop.body.hints.get(inner.target, TEMPORARY)
+        moved: set[str] = set()
+        for each in ahead:
+            if _takes_work(self.facts, each):
+                moved |= self._from_earlier(_what_it_needs(each, ahead), moved)
+        self.body += [each for each in ahead if each.target not in moved]
+        return made
+
+    def _from_earlier(self, chain: list[form.Op], moved: Collection[str]) -> set[str]:
+        """Take the last of these, and what it needs, out of an earlier loop that computes it, too.
+
+        Returns the names that are had of that loop; none where no loop computes all of them.
+        """
+        body, hints = list(self.body), {}
+        for statement in chain:
+            if statement.target in moved:
+                continue
+            taken = self._taken_from(body, statement, {*moved, *hints})
+            if taken is None:
+                return set()
+            hints[statement.target] = taken
+        self.body = body
+        self.hints |= {name: hint for name, hint in hints.items() if hint.text}
+        return {*hints}
+
+    def _taken_from(
+        self, body: list[form.Statement], statement: form.Op, moved: Collection[str]
+    ) -> Hint | None:
+        """Put a statement before a loop in which it stands, too: what it is called there."""
+        key = key_of(statement)
+        if key is None or not self.there.union(moved).issuperset(statement.reads):
+            return None
+        for place, each in enumerate(body):
+            told = _told(each, key, statement.target, self.facts[statement.target])
+            if told is not None:
+                body[place], hint = told
+                body.insert(place, statement.at(statement.origin, "forward"))
+                return hint
+        return None
+
+
+def _what_it_needs(statement: form.Op, ahead: Sequence[form.Op]) -> list[form.Op]:
+    """The statement and those of `ahead` that it is computed from, in order."""
+    needed = {statement.target}
+    for each in reversed(ahead):
+        if each.target in needed:
+            needed.update(each.reads)
+    return [each for each in ahead if each.target in needed]
+
+
+def _told(
+    statement: form.Statement, key: Key, name: str, fact: values.AbstractValue
+) -> tuple[form.Op, Hint] | None:
+    """A loop that is told what it has computed in each pass, and what that was called.
+
+    None where it does not compute that, or each pass needs it for itself.
+    """
+    loop = region_of(statement)
+    if not isinstance(loop, Loop):
+        return None
+    block = loop.body
+    leaves = {each.name: each.name for each in block.captured()}
+    own = inside(key, leaves | dict(handed_in(statement, block)))
+    if own is None:
+        return None
+    changed, body = _changed(block), list(block.body)
+    for place, each in enumerate(body):
+        leaf = fresh_name()
+        if key_of(each) == own and each.target not in changed:
+            leaf, hint = each.target, block.hints.get(each.target, TEMPORARY)
+            del body[place]
+            break
+        told = _told(each, own, leaf, fact)
+        if told is not None:
+            body[place], hint = told
+            break
+    else:
+        return None
+    blocks = []
+    for each in loop.blocks:
+        made = each.with_body(body) if each is block else each
+        facts, hints = each.facts | {leaf: fact}, each.hints | {leaf: hint}
+        blocks.append(
+            made.with_(inputs=(*each.inputs, Input(leaf, leaf)), facts=facts, hints=hints)
+        )
+    operands = [*statement.operands, form.name(name)]
+    return statement.with_call(loop.with_blocks(blocks), operands), hint
 
 
 def _has_value(program: Program, statement: form.Statement) -> bool:
@@ -101,7 +205,7 @@ def _alike(
             known.add(each.target)
             alike[each.target] = each
     changed = _changed(block)
-    wanted = [e for e in alike.values() if _takes_work(block, e) and e.target not in changed]
+    wanted = [e for e in alike.values() if _takes_work(block.facts, e) and e.target not in changed]
     needed = {each.target for each in wanted}
     for each in reversed(alike.values()):
         if each.target in needed:
@@ -126,10 +230,10 @@ def _is_plain(block: Program, statement: form.Op) -> bool:
     return not may_raise(statement, block.fact)
 
 
-def _takes_work(block: Program, statement: form.Op) -> bool:
+def _takes_work(facts: Mapping[str, values.AbstractValue], statement: form.Op) -> bool:
     rule = statement.rule
     computes = not (rule.cheap or rule.view) and rule.like_position is None
-    return computes and bool(values.shape_of(block.facts[statement.target]))
+    return computes and bool(values.shape_of(facts[statement.target]))
 
 
 def _changed(block: Program) -> Collection[str]:

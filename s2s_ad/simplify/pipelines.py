@@ -18,6 +18,7 @@ from s2s_ad.simplify.guards import UNGUARD
 from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
+from s2s_ad.simplify.late_factors import LATE_FACTORS
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
@@ -46,7 +47,17 @@ def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
             OWN_NEGATIVES,
             KEEP_DIMENSIONS,
         ),
-        *(hoist, SHARE_AGAIN, UNCAST, EXTREMES, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS),
+        *(
+            hoist,
+            SHARE_AGAIN,
+            LATE_FACTORS,
+            UNCAST,
+            EXTREMES,
+            DEAD,
+            OWN_ZEROS,
+            KEEP_UNREAD,
+            JOIN_SUMS,
+        ),
         *(SUMS_FIRST, SET_SUMS, READERS_FIRST, *last),
     )
 

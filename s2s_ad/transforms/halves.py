@@ -128,8 +128,10 @@ def halve(
     early += moved
     late = [each for each in late if not any(each is other for other in moved)]
     small = small_values(program, early, late, given, passing) if given else []
-    late = [each for each in late if not any(each is other for other in small)]
-    again = [(instead or {}).get(each.target, each) for each in [*early, *small]]
+    names = {each.target for each in small}
+    late = [each for each in late if each.target not in names]
+    both: list[form.Statement] = [*early, *small]
+    again = [(instead or {}).get(each.target, each) for each in both]
     if restoring is not None:
         others = {*restoring.again, *restoring.after}
         again = [each for each in again if each.target not in others]
@@ -144,10 +146,10 @@ def halve(
         restored=restoring.again if restoring else (),
         only_kept=(*restoring.overwritten, *restoring.indices) if restoring else (),
         asked_again=asked_again,
-        either=[each.target for each in small],
+        either=names,
         repeated=repeated,
     )
-    if small and not any(each.target in chosen.kept for each in small):
+    if small and names.isdisjoint(chosen.kept):
         options: dict[str, Any] = {"passing": passing, "free": free, "instead": instead}
         options |= {"restoring": restoring, "asked_again": asked_again, "repeated": repeated}
         return halve(program, results, **options)

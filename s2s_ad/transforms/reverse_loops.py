@@ -31,8 +31,8 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.storage.costs import TYPICAL, cost_of_computing, cost_of_keeping
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import adjoint_fact
-from s2s_ad.transforms.small import described
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
+from s2s_ad.transforms.small import described
 
 
 def reverse_loop(sweep: Any, statement: form.Op, loop: Loop, given: dict[int, Any]) -> list:

@@ -85,7 +85,7 @@ def small_values(
     there.update(each.target for each in early if there.issuperset(each.reads))
     primal: dict[str, form.Op] = {}
     for each in late:
-        if _is_of(program, each, known):
+        if isinstance(each, form.Op) and _is_of(program, each, known):
             primal[each.target] = each
             known.add(each.target)
             there.update([each.target] if there.issuperset(each.reads) else [])
@@ -96,10 +96,10 @@ def small_values(
     return [each for name, each in primal.items() if name in needed]
 
 
-def _is_of(program: Program, statement: form.Statement, known: Collection[str]) -> bool:
+def _is_of(program: Program, statement: form.Op, known: Collection[str]) -> bool:
     """Whether a statement computes a value of known ones, which may be done at another time."""
-    if isinstance(statement, form.Effect) or isinstance(statement.rule, Compound | Item):
+    if isinstance(statement.rule, Compound | Item) or has_effect(statement) or not statement.reads:
         return False
-    if has_effect(statement) or not statement.reads or not all(e in known for e in statement.reads):
+    if not all(each in known for each in statement.reads):
         return False
     return cost_of_computing(statement, program.facts[statement.target]) is not None

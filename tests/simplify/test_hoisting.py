@@ -57,10 +57,33 @@ def test_gradients(fn):
 @pytest.mark.parametrize(
     "fn, once", [(steps, "np.abs(w)"), (parts, "np.maximum(w, 0.0)"), (inner, "np.abs(w)")]
 )
-def test_it_stands_before_the_loop(fn, once):
-    backward = grad(fn).source(X, W).split("# backward")[1]
-    assert backward.count(once) == 1
-    assert backward.index(once) < backward.index("for _ in")
+def test_it_stands_once_before_both_loops(fn, once):
+    source = grad(fn, 1).source(X, W)
+    assert source.count(once) == 1
+    assert source.index(once) < source.index("for _ in")
+
+
+def test_with_what_it_is_computed_from():
+    def fn(x, w):
+        for _ in range(3):
+            x = np.sin(x) * np.abs(w - 0.1)
+        return np.sum(x)
+
+    source = grad(fn).source(X, W)
+    assert source.count("np.abs(w - 0.1)") == 1
+    assert source.index("np.abs(") < source.index("for _ in")
+    np.testing.assert_allclose(grad(fn)(X, W), differences(lambda x: fn(x, W), X), rtol=1e-6)
+
+
+def test_what_only_the_derivative_needs_stands_behind_the_loop():
+    def fn(x, w):
+        for _ in range(3):
+            x = np.sin(x) * np.abs(w)
+        return np.sum(x)
+
+    source = grad(fn, (0, 1)).source(X, W)
+    assert source.index("np.abs(w)") < source.index("for _ in")
+    assert source.index("np.sign(w)") > source.rindex("for _ in")
 
 
 def test_what_the_user_wrote_in_a_loop_stays_there():
