@@ -17,6 +17,7 @@ NUMBER = 3  # the most that a function of single numbers costs, next to what Pyt
 SINGLE = values.Scalar | values.Static | values.Saved | values.Row | values.Word | values.Error
 CHOICE = 1  # one number or another
 FEW = 8  # numbers of an array that is shorter to write again than to name and to hand over
+SHARED = 8  # of a value that somebody else may keep only a part of the cost counts
 TYPICAL = 64  # the length of an axis, or of a list
 
 

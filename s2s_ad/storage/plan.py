@@ -11,6 +11,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import Compound
 from s2s_ad.storage.costs import (
     NUMBER,
+    SHARED,
     cost_of_computing,
     cost_of_keeping,
     is_small,
@@ -34,6 +35,7 @@ def decide(
     facts: Mapping[str, values.AbstractValue],
     *,
     passing: Collection[str] = (),
+    around: Collection[str] = (),
     free: Set[str] = frozenset(),
     restored: Collection[str] = (),
     only_kept: Collection[str] = (),
@@ -49,6 +51,7 @@ def decide(
         facts: the abstract values.
         passing: leaves that are gone when the backward pass runs, like the values that a loop
             carries from pass to pass.
+        around: leaves that are kept by whoever runs both passes, which may need them anyway.
         free: names that cost nothing to keep, because they are kept anyway.
         restored: arrays that are had again by putting back a few elements.
         only_kept: what that needs, the elements among it, and nothing else can stand for.
@@ -58,6 +61,8 @@ def decide(
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
+    for name in around:
+        described[name] = Value((cost_of_keeping(facts[name]) or 0) // SHARED, None)
     computed = {each.target: each for each in body if isinstance(each, form.Op)}
     for name, statement in computed.items():
         described[name] = value_of(statement, facts[name], repeated=repeated)

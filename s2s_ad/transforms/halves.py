@@ -103,6 +103,7 @@ def halve(
     results: Iterable[Any],
     *,
     passing: Collection[str] = (),
+    around: Collection[str] = (),
     free: Set[str] = frozenset(),
     instead: Mapping[str, form.Op] | None = None,
     restoring: Restoring | None = None,
@@ -114,6 +115,7 @@ def halve(
 
     Args:
         passing: leaves that are gone when the second half runs.
+        around: leaves that whoever runs both halves keeps, or has for other reasons.
         free: names that are kept in any case.
         instead: statements by which the second half can compute names in another way.
         restoring: arrays into which the second half puts elements back.
@@ -142,6 +144,7 @@ def halve(
         _outside(program, late, results),
         program.facts,
         passing=passing,
+        around=around,
         free=free,
         restored=restoring.again if restoring else (),
         only_kept=(*restoring.overwritten, *restoring.indices) if restoring else (),
@@ -157,7 +160,8 @@ def halve(
     checked = _checked_once(early, chosen.again)
     again = any(map(operator.is_not, early, checked))
     late = in_one([*map(_again, _in_order(chosen.again)), *late])
-    return Halves(checked, late, chosen.kept, _outside(program, late, results), again)
+    kept = [name for name in chosen.kept if name not in around]
+    return Halves(checked, late, kept, _outside(program, late, results), again)
 
 
 def recomputing(program: Program, results: Iterable[Any]) -> Halves:

@@ -101,6 +101,7 @@ class Reverse:
         self.chosen: list[Symbol] = []  # which elements the adjoints take that it is given
         self.steep = False  # whether the last backward pass may multiply zeros with infinity
         self.entered = set(program.leaves())  # names of the builder that no statement defines
+        self.passing: set[str] = set()  # leaves that are gone when the backward sweep runs
         self.nest: Nest | None = None  # the loops around, where the program is the body of one
         self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
         self._first: dict[str, form.Statement] = {}  # a result -> the first that computes it
@@ -155,6 +156,14 @@ class Reverse:
             made = item_of(statement) is None and not isinstance(rule, Compound)
             if made and not (rule.updates or rule.marker or rule.view):
                 found.add(statement.target)
+        return found
+
+    @lazy
+    def at_hand(self) -> set[str]:
+        """The names whose values are the same, and there, when the backward sweep runs."""
+        found = {*self.program.leaves()} - self.passing
+        found |= {each.name for each in self.program.captured()}
+        found.update(e.target for e in self.program.body if e.target and found.issuperset(e.reads))
         return found
 
     # ---- the forward sweep

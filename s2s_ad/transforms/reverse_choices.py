@@ -27,8 +27,10 @@ from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_o
 from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
+from s2s_ad.storage.costs import size
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import Halves, adjoint_fact
+from s2s_ad.transforms.small import described
 
 Key = tuple[str, int]  # an operand of the backward pass: its kind, and which one of these
 RAN: Key = ("ran", 0)  # the position of the block that ran
@@ -180,6 +182,7 @@ class Choice:
         places = [place for kind, place in names if kind == "seed"]
         wanted = [leaves[place] for place in self.active]
         sweep = self.outer.inner(builder, program, wanted, places, at_once=self.at_once)
+        sweep.passing.update(self._passing(program))
         sweep.forward_sweep()
         entered: dict[Key, Any] = {("leaf", i): Symbol(builder, x) for i, x in enumerate(leaves)}
         for key, name in names.items():
@@ -197,6 +200,16 @@ class Choice:
         after = {place: sweep.adjoints.get(leaves[place]) for place in self.active}
         adjoints = {place: each for place, each in after.items() if each is not before[place]}
         return Side(program, sweep, adjoints, entered)
+
+    def _passing(self, program: Program) -> list[str]:
+        """The leaves of a block, arrays, of which each pass of a loop around has others."""
+        pairs = zip(program.leaves(), self.args, strict=True) if self.outer.repeated else ()
+        return [
+            leaf
+            for leaf, each in pairs
+            if isinstance(each, gast.Name) and each.id not in self.outer.at_hand
+            if isinstance(program.facts[leaf], values.Array) and size(program.facts[leaf]) > 1
+        ]
 
     def _enter(self, builder: Builder, program: Program, primal: str, key: Key, name: str) -> Any:
         """The leaf for an adjoint, of `primal`, that comes from outside; a number needs none."""
@@ -263,9 +276,13 @@ class Choice:
         ]
         joint = halves.joint(side.sweep.builder, side.block, more, results)
         made = halves.halve(
-            joint, side.results, asked_again=_conditions(joint), repeated=self.outer.repeated
+            joint,
+            side.results,
+            around=side.sweep.passing,
+            asked_again=_conditions(joint),
+            repeated=self.outer.repeated,
         )
-        return Divided(**vars(side), joint=joint, halves=made)
+        return Divided(**vars(side), joint=described(joint, made.kept), halves=made)
 
     # ---- the forward pass
 

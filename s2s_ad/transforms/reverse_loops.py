@@ -193,6 +193,7 @@ class Backward:
         places = [each.out for each in self.adjoints if each.out is not None]
         wanted = [each.leaf for each in self.adjoints]
         sweep = self.outer.inner(builder, self.body, wanted, places, repeated=True)
+        sweep.passing.update(self.leaves.carried)
         sweep.forward_sweep()
         if self.nest is not None and sweep.program is self.body:
             sweep.nest = self.nest
@@ -267,7 +268,9 @@ class Backward:
         shadows = self._shadows(carried, made.kept) | restored
         saved = [name for name in made.kept if name not in {*shadows, *lasting}]
         still = [name for name in made.kept if name in lasting]
-        return Pass(sweep, changed, described(joint, saved), made, saved, shadows, still)
+        late = {each.target for each in joint.body if each.phase == "backward"}
+        joint = described(joint, late.intersection(saved))
+        return Pass(sweep, changed, joint, made, saved, shadows, still)
 
     def _restoring(self, best: Pass, carried: list, lasting: set[str], options: dict) -> Pass:
         """The pass with elements put back into arrays, where less is kept that way."""

@@ -43,11 +43,13 @@ def _has_options(statement: form.Op) -> bool:
     return any(getattr(each, "value", True) for each in statement.parameters.values())
 
 
-def described(program: Program, kept: Iterable[str]) -> Program:
-    """The program in which what is kept of its second half has names that say what it is."""
-    late = {each.target for each in program.body if each.phase == "backward"}
-    named = {name: Described(program).hint(name) for name in kept if name in late}
-    return program.with_(hints={**program.hints, **named}) if named else program
+def described(program: Program, names: Iterable[str]) -> Program:
+    """The program in which these values have names that say what they are."""
+    unnamed = [name for name in names if not program.hints.get(name, TEMPORARY).text]
+    if not unnamed:
+        return program
+    texts = Described(program)
+    return program.with_(hints={**program.hints, **{name: texts.hint(name) for name in unnamed}})
 
 
 def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
