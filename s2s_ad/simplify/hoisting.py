@@ -12,9 +12,10 @@ from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Compound, has_effect, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
-from s2s_ad.core.regions import Loop, LoopParts, map_blocks, region_of
+from s2s_ad.core.regions import Loop, region_of, with_blocks
 from s2s_ad.core.rule import Item
 from s2s_ad.simplify.common import Key, handed_in, inside, key_of
+from s2s_ad.simplify.presence import has_value, present_inside, runs
 
 
 def hoist(program: Program) -> Program:
@@ -59,7 +60,7 @@ def hoist_called(program: Program) -> Program:
 
 def _hoisted(program: Program, there: Iterable[str]) -> Program:
     """`there` are names of the program that have a value whatever loops have run."""
-    return _Hoisting(map_blocks(program, hoist_called), there).done()
+    return _Hoisting(program, there).done()
 
 
 class _Hoisting:
@@ -72,14 +73,20 @@ class _Hoisting:
 
     def done(self) -> Program:
         for statement in self.program.body:
-            loop = region_of(statement)
-            if isinstance(loop, Loop) and isinstance(statement, form.Op):
-                statement = self._handed_out(statement, loop)
+            region = region_of(statement)
+            if region is not None:
+                blocks = [
+                    _hoisted(each, present_inside(statement, each, self.there))
+                    for each in region.blocks
+                ]
+                statement = with_blocks(statement, region, blocks)
+            if isinstance(statement.rule, Loop):
+                statement = self._handed_out(statement, statement.rule)
             self.body.append(statement)
-            if _has_value(self.program, statement):
+            if has_value(self.program, statement):
                 self.there.add(statement.target)
         if len(self.body) == len(self.program.body):
-            return self.program
+            return self.program.with_body(self.body)
         return self.program.with_(body=tuple(self.body), facts=self.facts, hints=self.hints)
 
     def _handed_out(self, statement: form.Op, loop: Loop) -> form.Statement:
@@ -179,13 +186,6 @@ def _told(
     return statement.with_call(loop.with_blocks(blocks), operands), hint
 
 
-def _has_value(program: Program, statement: form.Statement) -> bool:
-    """Whether the statement computes a number or an array: it hands on nothing of a loop."""
-    if not isinstance(statement, form.Op) or isinstance(statement.rule, Compound | Item):
-        return False
-    return not any(isinstance(program.fact(each), values.List) for each in statement.operands)
-
-
 def _alike(
     program: Program, statement: form.Statement, loop: Loop, there: set[str]
 ) -> list[form.Op]:
@@ -194,8 +194,10 @@ def _alike(
     What a loop has made is there only where that ran, which nobody asks if this one does not.
     """
     block, parts = loop.body, loop.parts(statement.operands)
-    fixed, runs = zip(loop.leaves(loop.body).fixed, parts.fixed, strict=True), _runs(loop, parts)
-    known = {leaf for leaf, atom in fixed if runs or there.issuperset(form.reads(atom))}
+    fixed = zip(loop.leaves(loop.body).fixed, parts.fixed, strict=True)
+    known = {
+        leaf for leaf, atom in fixed if runs(loop, parts) or there.issuperset(form.reads(atom))
+    }
     known |= {each.name for each in block.captured()} & {each.name for each in program.captured()}
     alike: dict[str, form.Op] = {}
     for each in block.body:
@@ -211,12 +213,6 @@ def _alike(
         if each.target in needed:
             needed.update(each.reads)
     return [each for each in alike.values() if each.target in needed]
-
-
-def _runs(loop: Loop, parts: LoopParts) -> bool:
-    """Whether it is known that a loop has passes."""
-    bounds = [getattr(each, "value", each) for each in parts.bounds] if loop.is_for else []
-    return bool(bounds) and all(type(each) is int for each in bounds) and len(range(*bounds)) > 0
 
 
 def _is_plain(block: Program, statement: form.Op) -> bool:

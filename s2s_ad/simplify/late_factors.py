@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,9 @@ from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
-from s2s_ad.core.regions import Loop, everywhere, region_of
+from s2s_ad.core.regions import Loop, region_of, with_blocks
 from s2s_ad.simplify.own_zeros import makes_zeros
+from s2s_ad.simplify.presence import has_value, present_inside, runs
 
 
 def late_factors(program: Program) -> Program:
@@ -51,13 +52,40 @@ def late_factors(program: Program) -> Program:
 
     What nobody reads any more goes with the next pass.
     """
+    return _late(program, program.leaves())
+
+
+def late_factors_called(program: Program) -> Program:
+    """`late_factors` of a function of ours, which may be given what only a pass has made."""
+    return _late(program, ())
+
+
+def _late(program: Program, present: Iterable[str]) -> Program:
+    """`present` are names of the program that have a value whatever loops have run."""
+    present, body = {*present}, []
+    for statement in program.body:
+        region = region_of(statement)
+        if region is not None:
+            inner = [(each, present_inside(statement, each, present)) for each in region.blocks]
+            statement = with_blocks(statement, region, [_late(*each) for each in inner])
+        body.append(statement)
+        present.update([statement.target] if has_value(program, statement) else [])
+    return _with_late_factors(program.with_body(body), present)
+
+
+def _with_late_factors(program: Program, present: set[str]) -> Program:
+    """A program, of which the blocks are done."""
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     items = {found: each for each in made.values() if (found := item_of(each))}
     sums = {}
     for statement in program.body:
         loop = region_of(statement)
         if isinstance(loop, Loop) and loop.is_for and not loop.exits:
-            found = _sums(loop, {place for name, place in items if name == statement.target})
+            parts = loop.parts(statement.operands)
+            pairs = zip(loop.leaves(loop.body).fixed, parts.fixed, strict=True)
+            some = runs(loop, parts)
+            late = {x for x, atom in pairs if some or present.issuperset(form.reads(atom))}
+            found = _sums(loop, late, {p for name, p in items if name == statement.target})
             sums.update({statement.target: found} if found else {})
     return _Late(program, made, sums).written() if sums else program
 
@@ -75,9 +103,8 @@ class _Term:
 class _Terms:
     """The terms of a value that a pass of a loop computes and nothing else reads."""
 
-    def __init__(self, loop: Loop):
-        self.block = loop.body
-        self.fixed = {*loop.leaves(loop.body).fixed}
+    def __init__(self, loop: Loop, fixed: Collection[str] = ()):
+        self.block, self.fixed = loop.body, fixed
         self.counts = liveness.counts(self.block.body, self.block.outputs())
         self.made = {each.target: each for each in self.block.body if isinstance(each, form.Op)}
 
@@ -90,7 +117,7 @@ class _Terms:
     def of(self, atom: Any, negative: bool = False) -> list[_Term]:
         """The terms of a sum, with the arrays taken out that are the same in each pass."""
         statement, shape = self.once(atom), values.shape_of(self.block.fact(atom))
-        if statement is not None and statement.function in (operator.add, operator.sub):
+        if statement is not None and statement.rule.adds:
             sides = statement.operands
             shapes = (values.shape_of(self.block.fact(each)) for each in sides)
             if all(values.same_shape(each, shape) for each in shapes):
@@ -181,9 +208,14 @@ class _Sum:
         return not any(each.rest for each in self.additions)
 
 
-def _sums(loop: Loop, places: set[int]) -> list[_Sum]:
-    """The sums of a loop that have terms whose factors can wait; `places` are read behind it."""
-    terms, leaves = _Terms(loop), loop.leaves(loop.body).carried
+def _sums(loop: Loop, late: set[str], places: set[int]) -> list[_Sum]:
+    """The sums of a loop that have terms whose factors can wait.
+
+    Args:
+        late: the leaves that have a value even where the loop has no pass.
+        places: of what the loop carries those that are read behind it.
+    """
+    terms, leaves = _Terms(loop, late), loop.leaves(loop.body).carried
     sums = [
         _Sum(place, _additions(terms, leaves[place], atom))
         for place, atom in enumerate(loop.results()[0])
@@ -198,7 +230,7 @@ def _additions(terms: _Terms, leaf: str, atom: gast.AST) -> list[_Addition]:
     found: list[_Addition] = []
     while getattr(atom, "id", "") != leaf:
         added = terms.once(atom)
-        if added is None or added.function not in (operator.add, operator.sub, runtime.index_add):
+        if added is None or not (added.rule.adds or added.function is runtime.index_add):
             return []
         if any(form.reads([*added.parameters.values()])):
             return []
@@ -279,8 +311,8 @@ class _Late:
             total = _plus(total, functools.reduce(operator.mul, late, next(sums)), term)
         rule, operands, _ = self.builder.definition(base)
         if rule is not None and rule.filled_with(operands) == 0:
-            if each.statement.function in (operator.add, operator.sub):
-                return total if each.statement.function is operator.add else -total
+            if each.statement.rule.adds:
+                return -total if each.statement.function is operator.sub else total
             if rule.like_position == 1:  # zeros of its own, where nothing stands yet
                 base = _zeros_like(self.builder, operands[1])
         nodes = each.statement.parameters.items()
@@ -393,7 +425,7 @@ def _only_adds(loop: Loop, place: int) -> bool:
         region = region_of(inner) if inner is not None else None
         if item and inner and isinstance(region, Loop) and _only_adds(region, item[1]):
             atom = region.parts(inner.operands).carried[item[1]]
-        elif statement.function in (operator.add, operator.sub, runtime.index_add):
+        elif statement.rule.adds or statement.function is runtime.index_add:
             atom = statement.operands[0]
         else:
             return False
@@ -416,4 +448,5 @@ def _plus(total: Any, value: Any, term: _Term) -> Any:
     return total - value if term.negative else total + value
 
 
-LATE_FACTORS = Pass("late-factors", everywhere(late_factors))
+LATE_FACTORS = Pass("late-factors", late_factors)
+LATE_FACTORS_CALLED = Pass("late-factors", late_factors_called)

@@ -18,7 +18,7 @@ from s2s_ad.simplify.guards import UNGUARD
 from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
-from s2s_ad.simplify.late_factors import LATE_FACTORS
+from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
@@ -32,7 +32,7 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 
 
-def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
+def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
     """The passes before the text is written."""
     return (
         *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
@@ -50,7 +50,7 @@ def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
         *(
             hoist,
             SHARE_AGAIN,
-            LATE_FACTORS,
+            late,
             UNCAST,
             EXTREMES,
             DEAD,
@@ -62,9 +62,9 @@ def _before_text(hoist: Pass, *last: Pass) -> tuple[Pass, ...]:
     )
 
 
-FINAL = _before_text(HOIST)
-FINAL_CALLED = _before_text(HOIST_CALLED, OWN)
-FINAL_DERIVED = _before_text(HOIST, OWN_ITEMS)
+FINAL = _before_text(HOIST, LATE_FACTORS)
+FINAL_CALLED = _before_text(HOIST_CALLED, LATE_FACTORS_CALLED, OWN)
+FINAL_DERIVED = _before_text(HOIST, LATE_FACTORS, OWN_ITEMS)
 
 
 def finish(program: Program, *, derived: bool) -> Program:
