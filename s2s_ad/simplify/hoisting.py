@@ -89,7 +89,7 @@ class _Hoisting:
             return self.program.with_body(self.body)
         return self.program.with_(body=tuple(self.body), facts=self.facts, hints=self.hints)
 
-    def _handed_out(self, statement: form.Op, loop: Loop) -> form.Statement:
+    def _handed_out(self, statement: form.Statement, loop: Loop) -> form.Statement:
         """The loop without what it computes in each pass alike, which stands before it now."""
         found = _alike(self.program, statement, loop, self.there)
         if not found:

@@ -1,4 +1,4 @@
-"""Which names have a value whatever loops have run: what a pass of a loop makes need not be there."""
+"""Which names have a value whatever loops have run: what a pass makes need not be there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def runs(loop: Loop, parts: LoopParts) -> bool:
     return bool(bounds) and all(type(each) is int for each in bounds) and len(range(*bounds)) > 0
 
 
-def present_inside(statement: form.Op, block: Program, present: Collection[str]) -> set[str]:
+def present_inside(statement: form.Statement, block: Program, present: Collection[str]) -> set[str]:
     """The leaves of a block of a branch or loop that have a value there, as these names have."""
     region, args = region_of(statement), statement.operands
     pairs: list[tuple[gast.AST, str]] = []
