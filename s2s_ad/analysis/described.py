@@ -104,6 +104,7 @@ def _changed(word: Word, how: str) -> str:
 
 BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.add: _sum,
+    operator.and_: _mask,
     operator.eq: _mask,
     operator.floordiv: _quotient,
     operator.ge: _mask,
@@ -114,6 +115,7 @@ BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.mod: _remainder,
     operator.mul: _product,
     operator.ne: _mask,
+    operator.or_: _mask,
     operator.pow: _power,
     operator.sub: _difference,
     operator.truediv: _quotient,
@@ -262,6 +264,8 @@ class Described:
         if rule.function in BETWEEN and len(args) == 2:
             return BETWEEN[rule.function](*map(self._word, args))
         first = self._word(args[0])
+        if rule.length and isinstance(first, str) and first.startswith(f"{rule.name}_"):
+            return first
         if rule.function in SIGNS:
             return f"{SIGNS[rule.function]}_{first}" if first else ""
         own = getattr(rule.function, "__module__", "") == runtime.__name__  # in no text but ours

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -133,6 +134,7 @@ def form_of(function: Callable) -> Native:
 # ---- elementwise ---------------------------------------------------------------------------------
 
 
+@native(builtins.max, builtins.min)
 def elementwise(writer: Writer, operation: Operation) -> Node:
     """A function of the elements of its broadcast operands."""
     operands = list(operation.operands)

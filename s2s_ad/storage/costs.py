@@ -6,6 +6,11 @@ if they were `TYPICAL`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import gast
+
+from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, sizes, values
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.regions import Branch
@@ -40,10 +45,11 @@ def _typical(dim: values.Dim) -> int:
     return TYPICAL // 2 if depends else TYPICAL
 
 
-def is_small(fact: values.AbstractValue) -> bool:
-    """Whether a value is an array with a byte for an element."""
+def is_small(statement: form.Op, fact: values.AbstractValue) -> bool:
+    """Whether a value is an array with a byte for an element, or a length, of another array."""
     dtype = values.strong_dtype(fact)
-    return dtype is not None and dtype.itemsize == 1 and bool(values.shape_of(fact))
+    mask = dtype is not None and dtype.itemsize == 1 and bool(values.shape_of(fact))
+    return mask or statement.rule.length
 
 
 def cost_of_keeping(fact: values.AbstractValue) -> int | None:
@@ -70,20 +76,37 @@ def cost_of_computing(statement: form.Op, fact: values.AbstractValue) -> int | N
     return min(rule.cost, NUMBER) if count == 1 else rule.cost * count
 
 
+def _gathers(statement: form.Op, facts: Mapping[str, values.AbstractValue]) -> bool:
+    """Whether an index takes elements one by one, as an array of indices or a mask does."""
+
+    def fact(atom: gast.AST) -> values.AbstractValue:
+        return facts[atom.id] if isinstance(atom, gast.Name) else values.of_constant(atom.value)
+
+    index = statement.parameters.get("index")
+    if not statement.rule.view or index is None:
+        return False
+    return index_kind(index, fact(statement.operands[0]), fact) == "new"
+
+
 def _is_choice(branch: Branch) -> bool:
     """Whether a branch only chooses between two numbers that are at hand, as max and min do."""
     computes = any(block.body for block in branch.blocks)
     return not computes and branch.count == 1 and size(branch.facts[0]) == 1
 
 
-def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) -> Value:
+def value_of(
+    statement: form.Op, facts: Mapping[str, values.AbstractValue], *, repeated: bool
+) -> Value:
     """The value that a statement computes.
 
     Where the statement runs once (not `repeated`) its value is simply still there: keeping it
     costs nothing worth a computation. Of an array and its view the array is kept. A number that
     is computed of constants, such as `0.1**2`, is written again, and so are a few.
     """
+    fact = facts[statement.target]
     keep, again = cost_of_keeping(fact), cost_of_computing(statement, fact)
+    if again == 0 and _gathers(statement, facts):
+        again = size(fact)
     if again is not None and not statement.reads and size(fact) <= (1 if repeated else FEW):
         again = 0
     keep = keep + 1 if keep is not None and again == 0 else keep

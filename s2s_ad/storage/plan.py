@@ -65,7 +65,7 @@ def decide(
         described[name] = Value((cost_of_keeping(facts[name]) or 0) // SHARED, None)
     computed = {each.target: each for each in body if isinstance(each, form.Op)}
     for name, statement in computed.items():
-        described[name] = value_of(statement, facts[name], repeated=repeated)
+        described[name] = value_of(statement, facts, repeated=repeated)
     for name in described.keys() & {*asked_again}:
         cost = cost_of_computing(computed[name], facts[name]) if name in computed else None
         if cost is not None and cost <= NUMBER:
@@ -77,7 +77,7 @@ def decide(
     for name in only_kept:
         described[name] = Value(described[name].keep, None)
     for name in either:
-        keep = described[name].keep if is_small(facts[name]) else None
+        keep = described[name].keep if is_small(computed[name], facts[name]) else None
         described[name] = Value(keep, 0, described[name].operands)
     for name in described.keys() & free:
         described[name] = Value(0, described[name].again, described[name].operands)

@@ -129,7 +129,7 @@ def halve(
     moved = [each for each in late if (item := item_of(each)) and item[0] in tuples]
     early += moved
     late = [each for each in late if not any(each is other for other in moved)]
-    small = small_values(program, early, late, given, passing) if given else []
+    small = small_values(program, early, late, given) if given else []
     names = {each.target for each in small}
     late = [each for each in late if each.target not in names]
     both: list[form.Statement] = [*early, *small]

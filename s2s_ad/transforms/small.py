@@ -73,25 +73,21 @@ def small_values(
     early: Sequence[form.Statement],
     late: Sequence[form.Statement],
     given: Collection[str],
-    passing: Collection[str],
 ) -> list[form.Op]:
-    """What the second half computes of the first alone, for masks that are gone when it runs.
+    """What the second half computes of the first alone and is small, with what that needs.
 
     Args:
         early, late: the halves of the program.
         given: the leaves of the first half.
-        passing: those that are gone when the second runs.
     """
     known = {*given, *(each.target for each in early)}
-    there = {*given} - {*passing}
-    there.update(each.target for each in early if there.issuperset(each.reads))
     primal: dict[str, form.Op] = {}
     for each in late:
         if isinstance(each, form.Op) and _is_of(program, each, known):
             primal[each.target] = each
             known.add(each.target)
-            there.update([each.target] if there.issuperset(each.reads) else [])
-    needed = {name for name in primal if name not in there and is_small(program.facts[name])}
+    facts = program.facts
+    needed = {name for name, each in primal.items() if is_small(each, facts[name])}
     for name in reversed(primal):
         if name in needed:
             needed.update(primal[name].reads)

@@ -47,12 +47,22 @@ def until_small(x):
     return np.sum(x**2)
 
 
+def radial(x):
+    """Of what a mask selects the length is kept."""
+    means = np.zeros(3)
+    for i in range(3):
+        values = x[(i / 3 - 0.7 <= np.abs(X)) & (np.abs(X) < (i + 1) / 2)]
+        means[i] = np.mean(values) ** 2
+    return np.sum(means)
+
+
 KEPT = {
     shortest_paths: (SQUARE, "path_halves_saved.append(halves_smaller("),
     widest: (SQUARE, "halves_larger("),
     sliding: (X, "flow_mask_saved.append(flow > 0.0)"),
     reflected: (X, "_mask"),
     until_small: (X, "_mask_saved.append("),
+    radial: (X, "len(values)"),
 }
 
 
