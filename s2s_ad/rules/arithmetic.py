@@ -414,7 +414,8 @@ class Quotient(Elementwise):
         fact = builder.fact(divisor)
         raises = isinstance(fact, values.Scalar) and values.is_inexact(fact) is False
         raises = raises and isinstance(builder.fact(operands[0]), values.Scalar)
-        return raises or self.is_total(operands) or is_off_zero(builder, divisor)
+        known = raises or self.is_total(operands) or _is_mean(builder, *operands)
+        return known or is_off_zero(builder, divisor)
 
     def is_bounded(self, operands: list) -> bool:
         return is_share(*operands)
@@ -462,6 +463,12 @@ class Quotient(Elementwise):
                 return found
             note_steep(builder, operands[0])
         return super().shortcut(builder, operands, params)
+
+
+def _is_mean(builder: Builder, a: Any, b: Any) -> bool:
+    """Whether a sum is divided by a length: where that is 0 there is nothing to sum up."""
+    (rule, _, _), (divisor, _, _) = builder.definition(a), builder.definition(b)
+    return rule is not None and divisor is not None and rule.sums and divisor.length
 
 
 def _by_quotient(builder: Builder, a: Any, b: Any) -> Any:
