@@ -169,7 +169,8 @@ class _Terms:
         shape = values.broadcast([values.shape_of(facts[each]) for each in own])
         dtypes = {values.strong_dtype(facts[each]) for each in [name, *own]}
         whole = values.same_shape(shape, values.shape_of(facts[name]))
-        return whole and len(dtypes) == 1 and any(self.is_like(name, each) for each in late)
+        known = len(dtypes) == 1 and None not in dtypes
+        return whole and known and any(self.is_like(name, each) for each in late)
 
     def is_like(self, name: str, other: str) -> bool:
         return values.same_shape(*(values.shape_of(self.block.facts[e]) for e in (name, other)))
@@ -284,9 +285,10 @@ class _Late:
             found = []
             for term in each.late:
                 like = next(fixed[late] for late in term.late if terms.is_like(term.name, late))
+                dtype = values.strong_dtype(loop.body.facts[term.name])
                 first = each.whole and not found
                 found.append(each.place if first else len(starts))
-                starts[found[-1] : found[-1] + 1] = [_zeros_like(builder, like)]
+                starts[found[-1] : found[-1] + 1] = [_zeros_like(builder, like, dtype)]
             places.append(found)
         made = _Inside(loop, self.sums[name], places, len(starts)).written()
         outputs = made.call(builder, [*parts.bounds, *starts, *parts.fixed])
@@ -314,7 +316,7 @@ class _Late:
             if each.statement.rule.adds:
                 return -total if each.statement.function is operator.sub else total
             if rule.like_position == 1:  # zeros of its own, where nothing stands yet
-                base = _zeros_like(self.builder, operands[1])
+                base = _zeros_like(self.builder, operands[1], base.dtype)
         nodes = each.statement.parameters.items()
         params = {key: self.builder.view(node, self.atoms) for key, node in nodes}
         return self.builder.emit(each.statement.rule, [base, total], params)
@@ -432,14 +434,14 @@ def _only_adds(loop: Loop, place: int) -> bool:
     return terms.counts[leaf] == 1
 
 
-def _zeros_like(builder: Builder, like: Any) -> Any:
+def _zeros_like(builder: Builder, like: Any, dtype: np.dtype | None) -> Any:
     """Zeros of this shape; those of a mask, or of a function, are the zeros of its operand."""
     rule, operands, _ = builder.definition(like)
     inner = [e for e in operands if rule and rule.elementwise and isinstance(e, Symbol)]
     for each in [*inner, like]:
-        if values.same_shape(each.shape, like.shape) and each.dtype == np.dtype(float):
+        if values.same_shape(each.shape, like.shape) and values.is_dtype(each.dtype, dtype):
             return np.zeros_like(each)
-    return builder.call(runtime.broadcast_like, (0.0, like), {})
+    return builder.call(np.zeros_like, (like,), {"dtype": dtype})
 
 
 def _plus(total: Any, value: Any, term: _Term) -> Any:

@@ -89,11 +89,13 @@ def test_it_stays_where_factors_change():
     assert LATE not in grad(left_alone, (0, 1)).source(X, W)
 
 
-def test_single_precision_stays():
+@pytest.mark.parametrize("f", [weighed, upwind])
+def test_single_precision_stays(f):
     x, w = X.astype(np.float32), W.astype(np.float32)
-    found = grad(weighed, 1)(x, w)
+    assert "np.full(" not in grad(f, 1).source(x, w)
+    found = grad(f, 1)(x.copy(), w)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, grad(weighed, 1)(X, W), rtol=1e-5)
+    np.testing.assert_allclose(found, grad(f, 1)(X.copy(), W), rtol=1e-5)
 
 
 def test_a_sum_inside_goes_on_with_the_one_around():
