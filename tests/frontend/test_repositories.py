@@ -651,7 +651,16 @@ def heat(x):
     return warm.f * mixed[0] + mixed[1] ** 2
 
 
+def spread_of_clusters(x):
+    clusters = {i: [] for i in range(len(x))}
+    for p in (0.4, 0.5, 1.1, 0.8):
+        d = [abs(p - c) for c in x]
+        clusters[d.index(min(d))].append(p * x)
+    return sum(np.sum((np.array(c) - x[i]) ** 2) for i, c in clusters.items() if c)
+
+
 PROGRAMS = [
+    spread_of_clusters,
     heat,
     light_through_layers,
     bonds,

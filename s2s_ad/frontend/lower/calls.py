@@ -34,6 +34,7 @@ from s2s_ad.frontend.lower.containers import (
     spread,
 )
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.entries import GATHERED, may_lack_items
 from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import (
     ITERATORS,
@@ -357,6 +358,8 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         value = HANDLERS[EACH](lowering, [value, settled], {})
     if not isinstance(value, Tree):
         return unwrap(value)
+    if may_lack_items(value):
+        value = HANDLERS[GATHERED](lowering, [value], {})
     if isinstance(value, Box) and value.is_dynamic:
         fact = getattr(value.content, "fact", None)
         if isinstance(fact, values.List) and isinstance(fact.item, values.List):

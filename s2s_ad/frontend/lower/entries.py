@@ -105,6 +105,10 @@ def are_of_objects(contents: Sequence[Any]) -> bool:
     return bool(items) and all(is_told_apart(one) for item in known for one in members(item))
 
 
+#: the handler that makes one value of such a list
+GATHERED = "what a list holds, of which a branch decides that"
+
+
 def may_lack_items(value: Any) -> bool:
     """Whether it is a list of objects, and a branch decides which of them it holds: `slots`."""
     return isinstance(value, Box) and value.type is list and is_partial(value.content)

@@ -217,11 +217,12 @@ def unknown_entries(content: Tree) -> UnsupportedError:
     lacking = [repr(k) for k, x in zip(content.keys, content.items, strict=True) if is_uncertain(x)]
     name = content.kind.of.__name__
     entries = {"dict": "entries", "list": "items"}.get(name, "attributes")
+    ask = "set them before it, or ask for one: d[key], key in d, d.get(key)"
     return UnsupportedError(
         "S2S205",
         f"which {entries} a {name} has, where {', '.join(lacking) or 'some'} may be missing",
         why="a branch or a loop decides which there are, and in which order",
-        help="set them before it, or ask for one: d[key], key in d, d.get(key)",
+        help="write a loop over its items" if name == "list" else ask,
     )
 
 

@@ -10,10 +10,19 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import entries_there, held, may_lack, may_lack_items
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.conditions import choose
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering
+from s2s_ad.frontend.lower.entries import (
+    GATHERED,
+    entries_there,
+    held,
+    may_lack,
+    may_lack_items,
+)
 from s2s_ad.frontend.lower.optional import MISSING, Lacking, optional, partial_of
 from s2s_ad.frontend.lower.picking import of_flags
 from s2s_ad.frontend.lower.references import Box
@@ -121,6 +130,28 @@ def _unless(lowering: Lowering, missing: Any, taken: Any, item: Any) -> Any:
 def copy(lowering: Lowering, value: Box) -> Box:
     """A list of the same items."""
     return Box(lowering.memory, value.content, list)
+
+
+def gathered(lowering: Lowering, value: Box) -> Box:
+    """The list of what is there as one value of Core, for which it has numbers or arrays."""
+    content = lowering.builder.call(runtime.list_of, (), {})
+    for _, missing, item in places(lowering, value):
+        content = choose(
+            lowering,
+            missing,
+            lambda before=content: before,
+            lambda before=content, item=item: _appended(lowering, before, item),
+        )
+    return Box(lowering.memory, content, list)
+
+
+def _appended(lowering: Lowering, content: Symbol, item: Any) -> Symbol:
+    return lowering.builder.call(
+        runtime.list_append, (content, growing.as_value(lowering, item)), {}
+    )
+
+
+HANDLERS[GATHERED] = lambda lowering, args, kwargs: gathered(lowering, *args)
 
 
 def _items(value: Tree) -> tuple:
