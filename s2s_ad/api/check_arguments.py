@@ -155,7 +155,7 @@ def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...
             "S2S501",
             f"{api}: argument 'grad_position' must be None, an int or a tuple of ints, "
             f"got {shown(value)}",
-            help="did you mean has_aux=True?" if isinstance(value, bool) else "",
+            help=_meant_position(value),
         )
     positions = (value,) if isinstance(value, int) else tuple(value)
     if not positions:
@@ -172,6 +172,13 @@ def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...
             "S2S502", f"{api}: argument 'grad_position' {positions} names input {twice} twice"
         )
     return positions
+
+
+def _meant_position(value: Any) -> str:
+    """The help for what is no position of an input."""
+    if isinstance(value, bool):
+        return "did you mean has_aux=True?"
+    return "count the parameters: the first one is 0" if isinstance(value, str) else ""
 
 
 def _labelled(value: Any) -> list[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import FINDERS, register
 from s2s_ad.core.rule import Operation, Rule
-from s2s_ad.diagnostics import BatchError, DerivativeError
+from s2s_ad.diagnostics import BatchError, DerivativeError, UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.shapes import dim_of
 
@@ -290,13 +290,26 @@ def draw_of_made(kind: type, name: str) -> Draw | None:
 
 
 class Seed(Rule):
-    """np.random.seed(n): NumPy's own state begins anew."""
+    """np.random.seed(n), random.seed(n): NumPy's own state, or Python's, begins anew."""
 
     effects = flat = True
 
+    def __init__(self, function: Callable, text: str):
+        super().__init__(function, "seed")
+        self.text = text
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        given = support.bind_call(builder, self, "seed=None", args, kwargs)
-        builder.emit(self, [given["seed"]] if given["seed"] is not None else [], {})
+        seed, *more = support.bind_call(builder, self, self.text, args, kwargs).values()
+        if more not in ([], [2]):
+            raise UnsupportedError("S2S201", "random.seed of an older version of Python's")
+        builder.emit(self, [seed] if seed is not None else [], {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        holder = getattr(self.function, "__self__", None)
+        if holder is None:
+            return call
+        function = gast.Attribute(_spelled_holder(holder), "seed", gast.Load())
+        return gast.Call(function, call.args, call.keywords)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.Static(None)
@@ -345,7 +358,8 @@ register(DrawOrder(np.random.permutation, "x", int))
 for _function in (time.time, time.monotonic, time.perf_counter, time.process_time, time.time_ns):
     register(Clock(_function, _function.__name__))
 
-register(Seed(np.random.seed, "seed"))
+register(Seed(np.random.seed, "seed=None"))
+register(Seed(random.seed, "a=None, version=2"))
 for _function in (np.random.default_rng, np.random.RandomState, random.Random):
     register(MadeGenerator(_function, _function.__name__))
 

@@ -188,6 +188,16 @@ def test_the_state_of_numpy_begins_anew():
     assert "    np.random.seed(7)" in grad(f).source(X)
 
 
+def test_the_state_of_python_begins_anew():
+    f = module(
+        "import random\ndef f(x):\n    random.seed(7)\n    return np.sum(x * random.gauss(0, 1))\n"
+    ).f
+    random.seed(7)
+    expected = np.full(X.shape, random.gauss(0, 1))
+    np.testing.assert_array_equal(grad(f)(X), expected)
+    assert "    random.seed(7)" in grad(f).source(X)
+
+
 def test_a_generator_goes_through_a_loop():
     f = module(
         "def f(x):\n"
