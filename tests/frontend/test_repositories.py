@@ -659,8 +659,16 @@ def spread_of_clusters(x):
     return sum(np.sum((np.array(c) - x[i]) ** 2) for i, c in clusters.items() if c)
 
 
+def radius_of_an_orbit(x):
+    anomaly = 0.0 if x[0] == 0 else x[1] - x[0]
+    if anomaly is None:
+        return x[0]
+    return x[0] * (1 - x[2] * np.cos(anomaly))
+
+
 PROGRAMS = [
     spread_of_clusters,
+    radius_of_an_orbit,
     heat,
     light_through_layers,
     bonds,

@@ -641,9 +641,9 @@ def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:
 
 def _is_of_other_kind(value: Symbol, known: Any) -> bool:
     """Whether a value that is not known cannot be the object."""
-    if isinstance(value.fact, values.Unknown) or values.is_of_two_kinds(value.fact):
+    if isinstance(value.fact, values.Unknown):
         return False
-    is_truth = isinstance(value.fact, values.Scalar) and value.fact.kind is bool
+    is_truth = values.is_of_two_kinds(value.fact) or value.fact == values.Scalar(bool)
     return not (is_truth and isinstance(known, bool))
 
 
