@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import (
     as_factor,
@@ -29,7 +29,9 @@ from s2s_ad.core.magnitudes import (
     rely_on,
     stays_finite,
 )
-from s2s_ad.core.rule import Operation
+from s2s_ad.core.regions import Branch, block
+from s2s_ad.core.rule import ITEM, Operation
+from s2s_ad.core.zero_paths import zero_paths
 from s2s_ad.rules.elementwise import Elementwise
 
 FARTHEST = 30  # factors between a selection and the product
@@ -89,6 +91,8 @@ def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> An
     rule, operands, params = builder.definition(value)
     if value.name in unmasked or rule is None:
         return None
+    if rule is ITEM:
+        return _off_the_paths(builder, value, write, others)
     if rule.moves:
         found = _inside_moved(builder, value, write, others)
     else:
@@ -111,6 +115,29 @@ def inside_sum(builder: Builder, operands: list, write: Write, others: tuple) ->
     finally:
         builder.notes["in_sum"] = False
     return None if values.missing(terms) else terms
+
+
+def _off_the_paths(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
+    """write(value, *others) on the paths of a branch on which a tangent may be other than zero.
+
+    Adjoints go into the branch themselves (`simplify/sinking.py`), which does nothing else.
+    """
+    operands = [value, *(each for each in others if isinstance(each, Symbol))]
+    if builder.phase != "tangent" or any(each.shape != () for each in operands):
+        return None
+    where = zero_paths(builder, [value])
+    if where is None or where.is_nested:
+        return None
+    inner = Builder()
+    leaves = {each.name: inner.symbol(each.fact, builder.hints[each.name]) for each in operands}
+    given = [leaves[each.name] if isinstance(each, Symbol) else each for each in (value, *others)]
+    with inner.at(builder.origin, builder.phase):
+        product = write(*given)
+    names = [each.name for each in leaves.values()]
+    off = block(inner, names, [product])
+    on = off.with_(body=(), output=tree.tuple_of([form.constant(0.0)]))
+    made = Branch(on, off) if where.then else Branch(off, on)
+    return made.call(builder, [Symbol(builder, where.condition), *operands])[0]
 
 
 def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:

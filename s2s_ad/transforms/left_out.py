@@ -7,8 +7,7 @@ it has no part in the derivative then, however steep it is there: its backward p
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -19,83 +18,7 @@ from s2s_ad.core.callee import captured_names, item_of
 from s2s_ad.core.program import Capture, Program
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.rule import ITEM
-
-FARTHEST = 8  # operations between an adjoint and the branch that it comes from
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where a value is zero: on the paths of a branch for which `then` and `orelse` say so.
-
-    Each of these is a truth, or says on which paths of a branch in the block.
-    """
-
-    branch: str  # the name of its result
-    condition: str
-    then: Where | bool
-    orelse: Where | bool
-
-    @property
-    def is_nested(self) -> bool:
-        return not isinstance(self.then, bool) or not isinstance(self.orelse, bool)
-
-    def same_as(self, other: Where) -> bool:
-        """Whether these are the same paths."""
-        if self.is_nested:
-            return self == other
-        return replace(self, branch=other.branch) == other
-
-
-def left_out(builder: Builder, adjoints: Iterable[Any]) -> Where | None:
-    """The paths on which each of the adjoints is zero; None where none are known."""
-    found = [_zero_on(builder, each, FARTHEST) for each in adjoints]
-    if not found or found[0] is None:
-        return None
-    same = all(each is not None and found[0].same_as(each) for each in found)
-    return found[0] if same else None
-
-
-def _zero_on(builder: Builder, value: Any, farthest: int) -> Where | None:
-    rule, operands, params = builder.definition(value)
-    if rule is None or not farthest:
-        return None
-    if rule is ITEM:
-        branch, inner, _ = builder.definition(operands[0])
-        if not isinstance(branch, Branch) or not isinstance(inner[0], Symbol):
-            return None
-        return _where(operands[0].name, inner[0].name, branch, params["index"])
-    paths = (_zero_on(builder, operands[i], farthest - 1) for i in rule.vanishes_with())
-    return next(filter(None, paths), None)
-
-
-def _where(result: str, condition: str, branch: Branch, index: int) -> Where | None:
-    """On which paths of a branch an output is zero; None where that is all or none of them."""
-    sides = [_zero_in(each, each.outputs()[index]) for each in branch.blocks]
-    return None if sides in ([True, True], [False, False]) else Where(result, condition, *sides)
-
-
-def _zero_in(program: Program, atom: gast.AST) -> Where | bool:
-    """Whether an output of a block is zero, or on which paths in it."""
-    if _is_zero(program, atom):
-        return True
-    defined = {each.target: each for each in program.body if isinstance(each, form.Op)}
-    item = item_of(defined[atom.id]) if getattr(atom, "id", None) in defined else None
-    inner = None if item is None else defined.get(item[0])
-    if item is None or inner is None or not isinstance(inner.rule, Branch):
-        return False
-    if not isinstance(inner.operands[0], gast.Name):
-        return False
-    return _where(inner.target, inner.operands[0].id, inner.rule, item[1]) or False
-
-
-def _is_zero(program: Program, atom: gast.AST) -> bool:
-    """Whether an output of a block is the number 0, or an array of it."""
-    if isinstance(atom, gast.Name):
-        made = next((each for each in program.body if each.target == atom.id), None)
-        if not isinstance(made, form.Op):
-            return False
-        return made.rule.filled_with([getattr(each, "value", each) for each in made.operands]) == 0
-    return type(getattr(atom, "value", None)) in (int, float) and atom.value == 0
+from s2s_ad.core.zero_paths import Where
 
 
 def off_the_paths(

@@ -26,10 +26,11 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
 from s2s_ad.core.rule import ITEM, CannotBatch, Operation, Rule
 from s2s_ad.core.sharing import lazy
+from s2s_ad.core.zero_paths import zero_paths
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.filling import filled
-from s2s_ad.transforms.left_out import left_out, off_the_paths
+from s2s_ad.transforms.left_out import off_the_paths
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
@@ -297,7 +298,7 @@ class Reverse:
                     self.add(first, adjoint)
             return
         backward = next(each for kind, each in BACKWARD.items() if isinstance(compound, kind))
-        where = left_out(self.builder, given.values())
+        where = zero_paths(self.builder, given.values())
         write = functools.partial(backward, self, statement, compound, given)
         pairs = write() if where is None else off_the_paths(self, where, write)
         for name, adjoint in pairs:

@@ -158,7 +158,18 @@ def of_itself(x):
     return s
 
 
+def of_the_larger(x):
+    return np.sqrt(max(x[0] - 1, 0.0)) + x[1]
+
+
+def of_one_or_the_other(x):
+    n = x[0] if x[0] > 1 else 0.0
+    return np.sqrt(n) * x[1] + np.log(n + 1) + x[1]
+
+
 PROGRAMS = {
+    of_the_larger: [0, 1],
+    of_one_or_the_other: [0, 1],
     quotient_by_a_count: [0, 3 * 1.3**3 * 4],
     in_a_helper: [2, 2],
     with_an_early_exit: [0, 4],
