@@ -75,7 +75,7 @@ def decide(
     for name in restored:
         described[name] = Value(described[name].keep, NUMBER, described[name].operands)
     for name in only_kept:
-        described[name] = Value(described[name].keep, None)
+        described[name] = Value(cost_of_keeping(facts[name]), None)  # a view, too
     for name in either:
         keep = described[name].keep if is_small(computed[name], facts[name]) else None
         described[name] = Value(keep, 0, described[name].operands)

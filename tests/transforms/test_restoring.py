@@ -101,6 +101,15 @@ def masked_by_itself(M, b):
     return np.sum(x**3)
 
 
+def at_its_least(M, b):
+    x = M @ b
+    for _ in range(3):
+        order = np.argsort(x)
+        x[order[:2]] *= b[order[::2]]
+        x[order[1:][::-1]] += np.sin(x[order[0]])
+    return np.sum(x**2)
+
+
 def at_its_largest(M, b):
     x, y = M @ b, b.copy()
     for _ in range(3):
@@ -121,6 +130,7 @@ def whole_array(M, b):
 
 PROGRAMS = [
     whole_array,
+    at_its_least,
     at_its_largest,
     masked_by_itself,
     back_substitution,
