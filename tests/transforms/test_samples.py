@@ -371,3 +371,25 @@ def test_an_index_that_a_sample_lacks_is_kept_as_a_number():
     with pytest.warns(SampleLoopWarning):
         found = vmap(grad(total))(rows)
     np.testing.assert_allclose(found, [[0, 0, 6], [1, 2, 3], [0, 3, 3]])
+
+
+def counted(x, numbers):
+    """Each sample has numbers of Python's of its own, which raise where NumPy's do not."""
+    k, odd = 1, False
+    for each in numbers:
+        try:
+            if x[0] < each:
+                1 // (k - k)
+            if x[1] > each:
+                (k - k) ** -1
+            odd = odd + odd + True
+        except ZeroDivisionError:
+            k += 1
+    return x[0] + k + odd
+
+
+def test_numbers_of_a_sample_are_those_of_python():
+    batch, numbers = np.array([[0.5, 3.0], [2.0, 1.0], [4.0, 6.0]]), (1.0, 3.0, 5.0, 7.0)
+    with pytest.warns(SampleLoopWarning):
+        found = vmap(counted, (0, None))(batch, numbers)
+    np.testing.assert_array_equal(found, [counted(row, numbers) for row in batch])

@@ -215,7 +215,8 @@ def _sample(leaf: Symbol, index: Symbol, kind: Any) -> Any:
     if isinstance(kind, values.List):
         numbers = {"numbers": True} if isinstance(kind.item, values.Scalar) else {}
         return leaf.builder.call(runtime.list_rows, (value,), numbers)
-    return leaf.builder.call(float, (value,), {}) if kind == values.Scalar(float) else value
+    is_number = isinstance(kind, values.Scalar) and kind.kind in values.PYTHON_NUMBERS
+    return leaf.builder.call(kind.kind, (value,), {}) if is_number else value
 
 
 def _start(context: Batch, fact: Any, operands: Sequence[Any]) -> Any:
