@@ -30,7 +30,15 @@ from s2s_ad.frontend.lower.lengths import OfOpenList
 from s2s_ad.frontend.lower.may_alias import link, may_be_same
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.picked import is_picked
-from s2s_ad.frontend.lower.references import Box, View, changing, is_open, is_rows, settled
+from s2s_ad.frontend.lower.references import (
+    Box,
+    View,
+    changing,
+    holds_numbers,
+    is_open,
+    is_rows,
+    settled,
+)
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.unpacking import unpacking
 
@@ -202,6 +210,9 @@ def item(lowering: Lowering, value: Tree, index: Any) -> Any:
 
 def _row(lowering: Lowering, value: Tree, content: Tree, place: Any) -> Any:
     """`items[i]` of a list of containers: made of an item of each of its columns."""
+    own = isinstance(value, Box) and value.distinct and not isinstance(place, slice)
+    if own and _are_objects_of_numbers(content):
+        return _object(lowering, value, content, place)
     part = each_column(lambda column: _part(lowering, column, place), content)
     if isinstance(place, slice):
         made = Box(lowering.memory, part, list)
@@ -212,6 +223,42 @@ def _row(lowering: Lowering, value: Tree, content: Tree, place: Any) -> Any:
     if isinstance(value, Box):
         change_with(value, made)
     return made
+
+
+def _are_objects_of_numbers(content: Tree) -> bool:
+    """Whether the items are objects, lists or dicts, and what these hold are numbers."""
+    structure = content.items[0]
+    if not isinstance(structure, Tree) or issubclass(structure.kind, tuple):
+        return False
+    return holds_numbers(content) and not any(isinstance(e, Tree) for e in structure.items)
+
+
+def _object(lowering: Lowering, value: Box, content: Tree, place: Any) -> Box:
+    """`items[i]` that is an object of numbers: a view of the list, whose columns have them."""
+    known: dict[str, Any] = {}  # by the column what the object holds of it
+
+    def part_of(column: Symbol) -> Symbol:
+        known[column.name] = _part(lowering, column, place)
+        return _item_of(lowering, value, known[column.name])
+
+    def read(whole: Tree) -> Tree:
+        return rows.over(part_of, whole.items[0])
+
+    def set_column(column: Symbol, part: Any) -> Symbol:
+        new = as_value(lowering, part)
+        old = known.get(column.name)
+        if isinstance(new, Symbol) and isinstance(old, Symbol) and old.name == new.name:
+            return column
+        changed = lowering.builder.call(runtime.index_set, (column, place, new), {})
+        lowering.builder.named(changed, lowering.builder.hints.get(column.name, TEMPORARY))
+        known[changed.name] = new
+        return changed
+
+    def write(whole: Tree, part: Tree) -> Tree:
+        matched(whole, part)
+        return each_column(set_column, whole, part)
+
+    return lowering.memory.row_of(value, read(content), View(value, read, write))
 
 
 def change_with(box: Box, items: Any) -> None:

@@ -250,7 +250,7 @@ class Memory(Kinship):
         for each in [view() for view in value.views]:
             if each is None or each is written or each.view is None:
                 continue
-            self._hold(each, each.view.read(content) if isinstance(content, Symbol) else content)
+            self._hold(each, each.view.read(content) if is_open(content) else content)
             self._refresh(each)
 
     # ---- arrays
@@ -473,16 +473,26 @@ class Memory(Kinship):
                 self.hold_items(box, box.content)
             self._detach(box)
             self.hold_items(box, added, self._marks[-1] if self._marks else 0)
+        elif box.is_dynamic:
+            self._detach(box, holds=False)
         self._write(box, content)
 
-    def _detach(self, box: Box) -> None:
-        """The items that somebody holds stay what they are; where they stand is not known."""
+    def _detach(self, box: Box, *, holds: bool = True) -> None:
+        """The items that somebody holds stay what they are; where they stand is not known.
+
+        Two of them may be one item, and be what was put into the list.
+        """
         for each in [view() for view in box.views]:
-            if each is not None and each.view is not None:
-                each.view = None
-                link_with_kin(each, box)
-                if isinstance(each, Box):
+            if each is None or each.view is None:
+                continue
+            each.view = None
+            if isinstance(each, Box):
+                for other in box.kin:
+                    if isinstance(other, Box):
+                        may_be_same(each, other)
+                if holds:
                     each.holders.append(box)
+            link_with_kin(each, box)
 
     def popped(self, box: Box, symbol: Symbol) -> Any:
         """An item that a list whose length is not known holds no longer."""
@@ -495,6 +505,12 @@ class Memory(Kinship):
         for each in [other for item in box.kin for other in (item, *item.kin)]:
             if each is not box:
                 link(result, each)
+        return result
+
+    def row_of(self, box: Box, content: Tree, view: View) -> Box:
+        """An object that is an item of a list whose length is not known, and changes with it."""
+        result = self.box(content)
+        self._tie(result, view)
         return result
 
     def item_of(self, box: Box, symbol: Symbol, view: View | None = None) -> Any:

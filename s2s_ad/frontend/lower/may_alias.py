@@ -8,7 +8,7 @@ from typing import Any
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import Array
-from s2s_ad.frontend.lower.references import Box, Reference, changing, holds_numbers, symbols
+from s2s_ad.frontend.lower.references import Box, Reference, changing, holds_values, symbols
 
 
 class Kinship:
@@ -112,8 +112,8 @@ class Kinship:
 
     def share_items(self, a: Box, b: Box) -> None:
         """Two lists whose lengths are not known hold the same arrays."""
-        a.distinct &= holds_numbers(a.content)
-        b.distinct &= holds_numbers(b.content)
+        a.distinct &= holds_values(a.content)
+        b.distinct &= holds_values(b.content)
         link_with_kin(a, b)
 
     def unions_after(self, root: Any) -> list[Box]:
@@ -150,6 +150,17 @@ def _are_apart(one: Box, other: Box) -> bool:
         return False
     pairs = zip(one.joined[1], other.joined[1], strict=True)
     return not any(a is b or any(a is each for each in getattr(b, "same", ())) for a, b in pairs)
+
+
+def may_be_one(a: Box, b: Box) -> bool:
+    """Whether two objects may be the same: as items of one list, too."""
+    if any(a is each for each in b.same):
+        return True
+    pairs = ((a, b), (b, a))
+    return any(
+        x.view is not None and (y.root is x.root or any(y is each for each in x.root.kin))
+        for x, y in pairs
+    )
 
 
 def stale_with(box: Box) -> list[Box]:

@@ -48,6 +48,7 @@ from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.may_alias import may_be_one
 from s2s_ad.frontend.lower.objects import (
     NOTHING,
     call_method,
@@ -633,7 +634,7 @@ def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:
     if left is right:
         return True
     if isinstance(left, Box) and isinstance(right, Box):
-        return None if any(left is each for each in right.same) else False
+        return None if may_be_one(left, right) else False
     arrays = [each for each in (left, right) if isinstance(each, Reference)]
     uncertain = any(each.number is not False for each in arrays)
     return None if uncertain or lowering.memory.may_share(left, right) else False

@@ -51,8 +51,8 @@ class View:
     """
 
     base: Reference | Box
-    read: Callable[[Symbol], Any]
-    write: Callable[[Symbol, Any], Any] | None
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], Any] | None
     place: Callable[[Any], Any] | None = None
 
 
@@ -163,14 +163,14 @@ class Box(Tree):
 
     def __init__(self, memory: Memory, content: Any, kind: type | None = None):
         self.content, self.type = content, content.kind if kind is None else kind
-        self.distinct = not is_open(content) or holds_numbers(content)
+        self.distinct = not is_open(content) or holds_values(content)
         self.holders: list[Box] = []
         self.parts: list[Box] = []
         self.same: list[Box] = []
         self.joined: tuple[Any, Any] | None = None
         self.factory: Any = None
         _begin(self, memory)
-        if not self.distinct:
+        if not self.distinct and not holds_numbers(content):
             memory.unions.append(self)
 
     @property
@@ -248,6 +248,13 @@ def holds_numbers(value: Any) -> bool:
         items = [each for each in value.items if isinstance(each, Symbol)]
         return all(map(is_immutable, items)) and not any(isinstance(e, Tree) for e in value.items)
     return isinstance(value.fact, List) and shape_of(value.fact.item) == ()
+
+
+def holds_values(content: Any) -> bool:
+    """Whether what a list holds whose length is not known are numbers, and tuples of these."""
+    return holds_numbers(content) and not any(
+        isinstance(each, Tree) and not issubclass(each.kind, tuple) for each in parts_of(content)
+    )
 
 
 def settled(value: Any) -> Any:
