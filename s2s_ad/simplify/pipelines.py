@@ -22,6 +22,7 @@ from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
+from s2s_ad.simplify.popped import READ_POPPED
 from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SCALE_LAST, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sinking import SINK
@@ -35,7 +36,20 @@ AFTER = (DEAD, SINK, DEAD)  # after each transform
 def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
     """The passes before the text is written."""
     return (
-        *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
+        *(
+            READ_POPPED,
+            ERASE,
+            PASS_BY,
+            DECIDE,
+            ASK_OPERANDS,
+            DEAD,
+            SINK,
+            DEAD,
+            PASS_BY,
+            TELL,
+            NEAREST,
+            DEAD,
+        ),
         *(
             MERGE,
             DIVIDE,

@@ -178,6 +178,22 @@ def mean_of_log_sums(x):
     return np.mean(top + np.log(np.sum(np.exp(q - top[:, None]), axis=1)))
 
 
+def collected_states(x):
+    out, state = [], 0.0
+    for each in x:
+        state = np.sin(state * 0.5 + each)
+        out.append(state)
+    return np.sum(np.array(out) ** 3)
+
+
+def left_over(x):
+    rows = list(x)
+    total = 0.0
+    for i in range(3):
+        total += np.sin(rows.pop()) * i
+    return total * rows[0]
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -201,6 +217,8 @@ def mean_of_log_sums(x):
         (of_the_last, ["rows.append("], []),
         (soft_values, [], ["top_bar", "=="]),
         (mean_of_log_sums, [], ["top_bar", "=="]),
+        (collected_states, ["state_bar += out_bar[i]"], ["list(", "out_bar.pop"]),
+        (left_over, [], []),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -1,0 +1,133 @@
+"""Rows of an array that a loop takes from a list of them, the last first, are read by its index."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.analysis import liveness
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.regions import Loop, everywhere
+
+
+def read_popped(program: Program) -> Program:
+    """A loop back over all rows of an array reads them, where it takes them from a list of these.
+
+    Such is the adjoint of a list that a loop has filled, and that an array was made of. The list
+    is handed on as it came then, and goes with the passes that follow.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     ys = []
+        ...     for each in x:
+        ...         ys.append(np.sin(each))
+        ...     return np.sum(np.array(ys) ** 2)
+        >>> print(after(READ_POPPED, grad(f), np.ones(3)))
+        f_grad(x: f64[n]):
+            t1 = np.size(x, axis=0)
+            ys = list_of()
+            ys.4 = for t2 in range(t1) with ys.2 = ys:
+                each = x[t2]
+                t3 = np.sin(each)
+                ys.3 = list_append(ys.2, t3)
+                next ys.3
+            t4 = list_array(ys.4)
+            ys_bar = 2.0 * t4
+            ys_bar.2 = list_rows(ys_bar)
+            t5 = broadcast_like(0.0, x)
+            _, x_bar.3 = for t2 in reversed range(t1) with ys_bar.3 = ys_bar.2, x_bar = t5:
+                each.2 = x[t2]
+                sin_each_bar = ys_bar[t2]
+                t6 = np.cos(each.2)
+                each_bar = sin_each_bar * t6
+                x_bar.2 = index_add(x_bar, each_bar, index=t2)
+                next ys_bar.3, x_bar.2
+            return x_bar.3
+    """
+    loops = [each for each in program.body if isinstance(each.rule, Loop)]
+    if not loops:
+        return program
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    counts = liveness.counts(program.body, program.outputs())
+    changed = {each.target: _changed(program, each, made, counts) for each in loops}
+    body = [changed.get(each.target, each) for each in program.body]
+    return program.with_(body=tuple(body))
+
+
+def _changed(
+    program: Program, statement: form.Op, made: dict[str, form.Op], counts: Counter[str]
+) -> form.Op:
+    """The loop with each list of rows that it takes the last of left alone."""
+    loop = statement.rule
+    parts = loop.parts(statement.operands)
+    if not loop.is_for or not loop.backwards or loop.exits or not _from_the_start(parts.bounds):
+        return statement
+    count = getattr(program.fact(parts.bounds[1]), "size", None)
+    for place, start in enumerate(parts.carried):
+        listed = made.get(getattr(start, "id", ""))
+        if listed is None or listed.function is not runtime.list_rows or listed.parameters:
+            continue
+        array = listed.operands[0]
+        shape = values.shape_of(program.fact(array))
+        if count is None or not shape or values.size_of_dim(shape[0]) != count:
+            continue
+        if counts[listed.target] == 1 and not _is_read_after(program, statement, place, counts):
+            statement = _reading(program, statement, place, array)
+    return statement
+
+
+def _from_the_start(bounds: list) -> bool:
+    start, _, step = (getattr(each, "value", None) for each in bounds)
+    return start == 0 and step == 1
+
+
+def _is_read_after(program: Program, statement: form.Op, place: int, counts: Counter[str]) -> bool:
+    """Whether anything reads what is left of the list after the loop."""
+    return any(
+        counts[each.target] for each in program.body if item_of(each) == (statement.target, place)
+    )
+
+
+def _reading(program: Program, statement: form.Op, place: int, array: gast.AST) -> form.Op:
+    """The loop that reads the array; itself where it does not take one item in each pass."""
+    loop, body = statement.rule, statement.rule.body
+    leaves = loop.leaves(body)
+    leaf = leaves.carried[place]
+    read = [each for each in body.body if leaf in each.reads]
+    if len(read) != 1 or read[0].function is not runtime.list_pop:
+        return statement
+    pop = read[0].target
+    items = {item_of(each)[1]: each for each in body.body if (item_of(each) or ("",))[0] == pop}
+    rest = items.get(1)
+    output = [*body.outputs()]
+    if rest is None or getattr(output[place], "id", "") != rest.target:
+        return statement
+    counts = liveness.counts(body.body, body.outputs())
+    if counts[rest.target] != 1 or 0 not in items:
+        return statement
+    name, (index,) = fresh_name(), leaves.bounds
+    row = items[0].with_call(operator.getitem, [form.name(name)], {"index": form.name(index)})
+    output[place] = form.name(leaf)
+    instead = {id(read[0]): [], id(rest): [], id(items[0]): [row]}
+    kept = [made for each in body.body for made in instead.get(id(each), [each])]
+    block = body.with_(
+        inputs=(*body.inputs, Input(name, name)),
+        body=tuple(kept),
+        output=tree.tuple_of(output),
+        facts=body.facts | {name: program.fact(array)},
+        hints=body.hints | {name: TEMPORARY},
+    )
+    return statement.with_call(loop.with_blocks([block]), [*statement.operands, array])
+
+
+READ_POPPED = Pass("read-popped", everywhere(read_popped))
