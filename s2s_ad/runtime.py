@@ -115,9 +115,9 @@ def by_halves(value, halves):
     def part(value, halves):
         half = 0.5 * value
         room = half if np.shape(half) == np.shape(halves) != () else None
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             result = np.multiply(half, halves, out=room)
-            finite = np.isfinite(np.vdot(result, result))
+            finite = np.isfinite(np.sum(result))
         return result if finite else np.where(halves, result, result.dtype.type(0))
 
     return by_parts(part, value, halves)

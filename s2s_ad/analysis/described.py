@@ -38,7 +38,9 @@ def _mask(left: Word, right: Word) -> str:
 
 
 def _halves(left: Word, right: Word) -> str:
-    return next(filter(None, (_changed(each, "halves") for each in (left, right))), "")
+    """`path_halves`; of what has too long a name itself it is `halves`."""
+    named = filter(None, (_changed(each, "halves") for each in (left, right)))
+    return next((each for each in named if len(each) <= LONGEST), "halves")
 
 
 def _remainder(left: Word, right: Word) -> str:

@@ -13,7 +13,7 @@ from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Compound, has_effect
-from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_of
 from s2s_ad.core.rule import Item
 from s2s_ad.storage.costs import cost_of_computing, is_small
@@ -48,8 +48,12 @@ def described(program: Program, names: Iterable[str]) -> Program:
     unnamed = [name for name in names if not program.hints.get(name, TEMPORARY).text]
     if not unnamed:
         return program
-    texts = Described(program)
-    return program.with_(hints={**program.hints, **{name: texts.hint(name) for name in unnamed}})
+    texts, hints = Described(program), dict(program.hints)
+    for name in unnamed:
+        hint = texts.hint(name)
+        is_mask = values.is_dtype(values.strong_dtype(program.facts[name]), bool)
+        hints[name] = Hint("mask", "temporary") if is_mask and not hint.text else hint
+    return program.with_(hints=hints)
 
 
 def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
