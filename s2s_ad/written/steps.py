@@ -156,10 +156,20 @@ def pairwise(iterable: Any) -> Any:
 
 def islice(iterable: Any, *bounds: Any) -> Any:
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    if step not in (1, None):
-        raise NotImplementedError("islice() with a step of a generator that runs step by step")
     rest = iter(iterable) if start in (0, None) else without(iterable, start)
-    return rest if stop is None else first_of(rest, stop - (start or 0))
+    part = rest if stop is None else first_of(rest, stop - (start or 0))
+    return part if step in (1, None) else every(part, step)
+
+
+def every(iterable: Any, step: int) -> Any:
+    items = iter(iterable)
+    for each in items:
+        yield each
+        for _ in range(step - 1):
+            for _ in items:
+                break
+            else:
+                return
 
 
 def without(iterable: Any, count: int) -> Any:

@@ -160,6 +160,10 @@ MISTAKES = [  # what was written, the first line, the help
     (lambda: grad(lambda x: np.sum(x).grad)(X), "'grad' of an array", "call grad of the function"),
     (lambda: grad(lambda x: np.sum(x.numpy()))(X), "'numpy' of an array", "leave it out"),
     (lambda: grad(lambda x: np.sum(x.detach()))(X), "'detach' of an array", "stop_gradient"),
+    # other kinds of arrays, and sets
+    (lambda: grad(lambda x: np.sum(np.matrix(x)))(X), "np.matrix: arrays of a class", "a @ b"),
+    (lambda: grad(lambda x: np.ma.masked_less(x, 0).sum())(X), "masked_less: arrays", "np.where"),
+    (lambda: grad(lambda x: sum(set(x)))(X), "a set of numbers that are not known", "np.unique"),
     # names and options
     (lambda: grad(lambda x: np.summ(x))(X), "no attribute 'summ'", "did you mean 'sum'"),
     (lambda: grad(lambda x: np.mean(x, axiss=0))(X), "np.mean with axiss=", "did you mean axis="),

@@ -144,6 +144,23 @@ def first_of_a_condition(x):
     return sum(itertools.islice(evens(x[0]), 5)) * x[2]
 
 
+def every_third(x):
+    items = powers(x[0])
+    total = sum(itertools.islice(items, 1, 6, 3)) + next(items)  # of which the next one is left
+    for v in itertools.islice(powers(x[1]), 2, None, 3):
+        total += v * x[2]
+        if abs(v) < 1e-3 or abs(v) > 1e3:
+            break
+    return total
+
+
+def numbered_up_to_an_end(x):
+    total = 0.0
+    for k, v in enumerate(itertools.islice(powers(x[0]), 5)):
+        total += k * v
+    return total
+
+
 def left_by_a_return(x):
     s = 0.0
     for v in until(abs(x[0]) + 0.1, 9.0):
@@ -511,6 +528,8 @@ PROGRAMS = [
     (each, (XS,))
     for each in (
         scaled_powers,
+        every_third,
+        numbered_up_to_an_end,
         two_yields_numbered,
         first_of_a_condition,
         left_by_a_return,

@@ -317,6 +317,9 @@ def from_keys(lowering: Lowering, keys: Any, value: Any = None) -> Any:
 
 
 def members(lowering: Lowering, items: Any) -> set:
+    if isinstance(items, Symbol):
+        what, help = "a set of numbers that are not known", "np.unique(x) has each of them once"
+        raise UnsupportedError("S2S205", what, help=help)
     return {known_key(lowering, each) for each in known(lowering, items)}
 
 
@@ -326,12 +329,12 @@ def set_members(lowering: Lowering, value: Any, found: set) -> None:
 
 @method(set)
 def make_set(lowering: Lowering, items: Any = ()) -> Any:
-    return new_set(lowering, members(lowering, items) if items != () else set())
+    return new_set(lowering, set() if type(items) is tuple else members(lowering, items))
 
 
 @method(frozenset)
 def make_frozenset(lowering: Lowering, items: Any = ()) -> frozenset:
-    return frozenset(members(lowering, items) if items != () else ())
+    return frozenset(() if type(items) is tuple else members(lowering, items))
 
 
 @method(set.add)

@@ -128,6 +128,14 @@ def refused_foreign(kinds: Iterable[type], origin: Origin | None = None) -> S2SE
     return None
 
 
+def _of_other_arrays(function: Any) -> bool:
+    """Whether it is a subclass of arrays, or of the modules in which NumPy has these."""
+    if isinstance(function, type) and issubclass(function, np.ndarray):
+        return True
+    home = getattr(function, "__globals__", {}).get("__name__") or type(function).__module__
+    return home.startswith(("numpy.ma.", "numpy.matrixlib."))
+
+
 def refused_call(
     function: Any,
     origin: Origin | None,
@@ -149,6 +157,15 @@ def refused_call(
             f"a call of {label}: a value that differs from call to call",
             origin=origin,
             help="draw it outside the function and pass it as an argument",
+        )
+    if _of_other_arrays(function):
+        return UnsupportedError(
+            "S2S201",
+            f"a call of {label}: arrays of a class of their own",
+            origin=origin,
+            why="their operators have another meaning than those of arrays",
+            help="use arrays: a @ b for the product of matrices, np.where(mask, x, 0) for what a "
+            "mask leaves out",
         )
     if not callable(function):
         return UnsupportedError(

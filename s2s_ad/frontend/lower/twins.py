@@ -40,7 +40,14 @@ def twins(body: Sequence[form.Statement], columns: Sequence[Carried]) -> dict[st
         others = [b for b in order if (a, b) in pairs and b not in found]
         if others:
             found[a] = others[0]
-    return found
+    return {a: _last(found, a) for a in found}
+
+
+def _last(found: dict[str, str], leaf: str) -> str:
+    """The one that stays: one that stands for another may be another one by another name, too."""
+    while leaf in found:
+        leaf = found[leaf]
+    return leaf
 
 
 def _kind(before: gast.AST, fact: AbstractValue) -> Hashable:
