@@ -39,9 +39,16 @@ class OfPython:
 
 
 def _called(plain: Callable, function: Callable, x: Any) -> Any:
-    scalar = isinstance(x, Symbol) and isinstance(x.fact, values.Scalar)
-    of_python = scalar and x.fact.kind is not complex
-    return x.builder.call(plain, (x,), {}) if of_python else function(x)
+    return x.builder.call(plain, (x,), {}) if _is_double_number(x) else function(x)
+
+
+def _is_double_number(x: Any) -> bool:
+    """Whether it is a real number of Python's, or one of NumPy's in double precision."""
+    if not isinstance(x, Symbol) or x.shape not in ((), None):
+        return False
+    if isinstance(x.fact, values.Scalar):
+        return x.fact.kind is not complex
+    return x.shape == () and values.is_dtype(x.dtype, float)
 
 
 class OfNumber(Elementwise):

@@ -194,6 +194,11 @@ def left_over(x):
     return total * rows[0]
 
 
+def turned(x):
+    c, s = math.cos(x[0]), math.sin(x[0])
+    return (c * x[1] - s * x[2]) ** 2 + (s * x[1] + c * x[3]) ** 3
+
+
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
@@ -219,6 +224,7 @@ def left_over(x):
         (mean_of_log_sums, [], ["top_bar", "=="]),
         (collected_states, ["state_bar += out_bar[i]"], ["list(", "out_bar.pop"]),
         (left_over, [], []),
+        (turned, ["c, s = math.cos(x[0]), math.sin(x[0])"], ["np.cos", "np.sin"]),
         (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
