@@ -151,10 +151,10 @@ class _Terms:
             statement = self.once(form.name(name))
             if statement is None or statement.function is not operator.mul:
                 return name if name in self.made else term.name
-            inner = [e.id for e in statement.operands if e.id not in term.late]
-            if len(inner) > 1:
+            inner = [e for e in statement.operands if getattr(e, "id", "") not in term.late]
+            if len(inner) > 1 or not isinstance(inner[0], gast.Name):
                 return name
-            (name,) = inner
+            name = inner[0].id
 
     def _is_array(self, name: str) -> bool:
         return isinstance(self.block.facts.get(name), values.Array) and bool(

@@ -55,6 +55,12 @@ def begun_elsewhere(x, w):
     return np.sum(x) * start
 
 
+def beside_a_number(x, w):
+    for _ in range(3):
+        x = np.minimum(x, 0.8 + 0.1 * x) + 0.05 * np.maximum(w, 0.0)
+    return np.sum(x**2)
+
+
 def left_alone(x, w):
     """The factor is another one in each pass."""
     for _ in range(3):
@@ -63,7 +69,8 @@ def left_alone(x, w):
     return np.sum(x)
 
 
-PROGRAMS = [weighed, upwind, both_ways, nested, of_passes, begun_elsewhere, left_alone]
+PROGRAMS = [weighed, upwind, both_ways, nested, of_passes, begun_elsewhere, beside_a_number]
+PROGRAMS += [left_alone]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
