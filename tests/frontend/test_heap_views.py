@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python
-from s2s_ad import jit
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad import grad, jit
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 
 X = np.array([3.0, 1.0, 2.0, 5.0])
 A = np.arange(12.0).reshape(3, 4) + 0.5
@@ -519,3 +519,87 @@ def rows_of_vectors(x):
 
 def test_vectors_side_by_side_are_in_order():
     assert_like_python(rows_of_vectors, (X,))
+
+
+def in_columns(x):
+    m = np.outer(x, x + 1).T
+    part = m.ravel(order="F")
+    part[1] = 5.0
+    return m
+
+
+def in_rows(x):
+    m = np.outer(x, x + 1)
+    part = np.reshape(m, -1, order="F")
+    part[1] = 5.0
+    return m
+
+
+def in_columns_of_two(x):
+    y = x * 1
+    part = y.reshape((2, 2), order="F")
+    part[1] = 4.0
+    return y
+
+
+def kept_in_its_order(x):
+    m = np.outer(x, x + 1).T.copy("K")
+    part = m.reshape(-1)
+    part[1] = 5.0
+    return m
+
+
+def transposed_twice(x):
+    m = np.outer(x, x + 1).T
+    part = np.reshape(np.transpose(m), (2, 8))
+    part[1] = 5.0
+    return m
+
+
+def of_one_axis(x):
+    y = x * 1
+    part = np.ravel(y[1:], order="F")
+    part[1] = 5.0
+    return y
+
+
+def in_columns_and_read_alone(x):
+    m = np.outer(x, x + 1)
+    part = m.flatten("F")
+    part[1] = 3.0
+    return part * m[0, 1]
+
+
+IN_OTHER_ORDERS = {
+    in_columns: False,
+    in_rows: False,
+    in_columns_of_two: False,
+    kept_in_its_order: False,
+    transposed_twice: False,
+    of_one_axis: True,
+    in_columns_and_read_alone: True,
+}
+
+
+@pytest.mark.parametrize("f", IN_OTHER_ORDERS, ids=lambda f: f.__name__)
+def test_what_is_taken_in_another_order_is_a_view_or_none_as_in_numpy(f):
+    """Where that is not known, it is refused."""
+    x = np.array([0.7, -0.4, 1.3, 0.35])
+    if IN_OTHER_ORDERS[f]:
+        np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-12)
+    else:
+        with pytest.raises(SharedMemoryError):
+            jit(f)(x)
+
+
+def where_a_list_says(x):
+    y = x.copy()
+    np.multiply(y, 2, out=y, where=[True, False, True, False])
+    np.divmod(y, 0.3, out=(y, np.zeros(4)), where=[False, True, True, False])
+    return np.sum(y * x)
+
+
+def test_a_list_says_where_the_result_goes():
+    x = np.array([0.7, -0.4, 1.3, 0.35])
+    np.testing.assert_allclose(jit(where_a_list_says)(x), where_a_list_says(x), rtol=1e-12)
+    np.testing.assert_allclose(grad(where_a_list_says)(x), [2.8, -2.0, 8.0, 0.7], rtol=1e-12)

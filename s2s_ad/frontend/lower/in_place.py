@@ -32,6 +32,7 @@ from s2s_ad.frontend.lower.stores import (
     writable,
 )
 from s2s_ad.frontend.lower.subscripts import as_index
+from s2s_ad.frontend.lower.views import in_order
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.composite_ufuncs import CompositeUfunc
 from s2s_ad.rules.elementwise import Elementwise
@@ -163,11 +164,12 @@ def _is_scalar(lowering: Lowering, value: Any) -> bool:
 
 
 def copied(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-    """x.copy() and x.flatten(): memory of its own, in the order of C."""
+    """x.copy() and x.flatten(): memory of its own, in the order of C if no other is asked for."""
     check_keywords(np.copy, kwargs)
+    asked = [unwrap(each) for each in (*args[1:], kwargs.get("order", "C"))]
     function = np.ravel if kwargs.pop("flat", False) else np.copy
     made = lowering.memory.fresh(lowering.builder.call(function, settled(tuple(args)), kwargs))
-    made.contiguous = True
+    made.contiguous = made.ndim == 1 or asked[0] == "C" or in_order(args[0])
     return made
 
 
@@ -327,6 +329,8 @@ def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     rest = {key: value for key, value in kwargs.items() if key != "out"}
     outs = kwargs["out"].items if isinstance(kwargs["out"], Tree) else (kwargs["out"],)
     targets = [None if each is None else writable(lowering, each) for each in outs]
+    if isinstance(rest.get("where"), Tree):
+        rest["where"] = as_array(lowering, rest["where"])
     if "where" in rest and isinstance(rule, Elementwise | CompositeUfunc):
         held = tuple(None if each is None else settled(each) for each in targets)
         rest["out"] = held[0] if isinstance(rule, Elementwise) else held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
     whole = args[0] if args and isinstance(args[0], Reference) else None
     view = None
     if whole is not None and not number and _is_certain_array(whole, function, args[1:]):
-        view = _view(function, whole, args[1:], kwargs) or _protected(
+        view = _view(function, whole, args[1:], kwargs, result) or _protected(
             function, whole, args[1:], kwargs, result
         )
     if view is IDENTITY:
@@ -69,7 +69,7 @@ def _made_by_view(result: Symbol) -> bool:
 IDENTITY = object()
 
 
-def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> Any:
+def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict, result: Symbol) -> Any:
     """How the result is read from its first argument, where it is certain to be a view of it."""
     builder, rest, named = whole.builder, settled(args), settled(kwargs)
 
@@ -93,11 +93,19 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         axes = _undone(function, whole.ndim, rest, named)
         place = functools.partial(_place_in_permutation, axes)
         return View(whole, read, lambda x, part: np.transpose(part, axes), place)
-    if way == "insertion" or (way == "reshape" and _is_in_order(whole)):
+    flat = whole.ndim == 1 == result.ndim  # there all orders are one
+    as_in_c = _is_in_order(whole) and (flat or not _names_order(rest, named))
+    if way == "insertion" or (way == "reshape" and as_in_c):
         return View(whole, read, lambda x, part: reshape_like(part, x))
     if way == "involution":
         return View(whole, read, lambda x, part: read(part))
     return None
+
+
+def _names_order(args: tuple, kwargs: dict) -> bool:
+    """Whether a call asks for another order of the elements than that of C."""
+    named = [each for each in (*args, kwargs.get("order")) if isinstance(each, str)]
+    return any(each != "C" for each in named)
 
 
 def _way_back(function: Callable) -> str:
@@ -230,19 +238,28 @@ def _sources(result: Symbol, arguments: Iterable[Symbol]) -> list[Reference]:
     """The arguments that the result is computed from by views alone, or by nothing at all."""
     given_ = [each for each in arguments if isinstance(each, Reference)]
     names = {each.name for each in given_}
-    name = result.name
-    while name not in names:
-        rule, operands, _ = result.builder.definition(Symbol(result.builder, name))
-        if rule is None:
-            return given_
-        may_share = rule.view or (
-            rule.function is np.ndarray.astype
-            and not _changes_dtype(operands[0], result.builder, name)
-        )
-        if not may_share or not operands or not isinstance(operands[0], Symbol):
-            return []
+    chain = []
+    for name in _seen_through(result.builder, result.name):
+        if name in names:
+            return [each for each in given_ if each.name == name]
+        chain.append(name)
+    if result.builder.definitions.get(chain[-1]) is None:
+        return given_
+    # a view of a view may have become one of the array itself
+    return [e for e in given_ if chain[-1] in _seen_through(result.builder, e.name)]
+
+
+def _seen_through(builder: Builder, name: str) -> Iterator[str]:
+    """The name of a value, and of each that it is computed from by views alone."""
+    while True:
+        yield name
+        rule, operands, _ = builder.definitions.get(name, (None, [], {}))
+        if rule is None or not operands or not isinstance(operands[0], Symbol):
+            return
+        converts = rule.function is np.ndarray.astype
+        if not rule.view and (not converts or _changes_dtype(operands[0], builder, name)):
+            return
         name = operands[0].name
-    return [each for each in given_ if each.name == name]
 
 
 def _of_numbers(args: tuple, kwargs: dict) -> bool:
@@ -329,12 +346,13 @@ def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
     if any(isinstance(each, str) for each in args):
         return False  # which may be the order that is asked for
     if order == "first":
-        return not isinstance(args[0], Symbol) or _in_order(args[0])
-    rows = (each.ndim in (0, 1) or _in_order(each) for each in symbols(args))
+        return not isinstance(args[0], Symbol) or in_order(args[0])
+    rows = (each.ndim in (0, 1) or in_order(each) for each in symbols(args))
     return order == "always" or (order == "operands" and all(rows))
 
 
-def _in_order(value: Any) -> bool:
+def in_order(value: Any) -> bool:
+    """Whether the elements are certain to stand in the order of C."""
     if not isinstance(value, Symbol):
         return True
     return isinstance(value, Reference) and _is_in_order(value)
