@@ -94,6 +94,6 @@ def _written(
     found = write(builder.call(runtime.contract, (part_spec, *given), {}), *rest)
     whole = (each for each in others if values.same_shape(support.shape(each), product.shape))
     like = next(whole, product)
-    if found.dtype is None or found.dtype != like.dtype:
+    if not isinstance(found, Symbol) or found.dtype is None or found.dtype != like.dtype:
         return None
     return builder.call(runtime.index_add, (np.zeros_like(like), index, found), {})
