@@ -156,20 +156,22 @@ def pairwise(iterable: Any) -> Any:
 
 def islice(iterable: Any, *bounds: Any) -> Any:
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if step not in (1, None):
+        return every(iterable, start or 0, stop, step)
     rest = iter(iterable) if start in (0, None) else without(iterable, start)
-    part = rest if stop is None else first_of(rest, stop - (start or 0))
-    return part if step in (1, None) else every(part, step)
+    return rest if stop is None else first_of(rest, stop - (start or 0))
 
 
-def every(iterable: Any, step: int) -> Any:
-    items = iter(iterable)
-    for each in items:
-        yield each
-        for _ in range(step - 1):
-            for _ in items:
-                break
-            else:
-                return
+def every(iterable: Any, start: int, stop: Any, step: int) -> Any:
+    items, count = iter(iterable), 0
+    while stop is None or count < stop:
+        for each in items:
+            break
+        else:
+            return
+        if count >= start and (count - start) % step == 0:
+            yield each
+        count += 1
 
 
 def without(iterable: Any, count: int) -> Any:
