@@ -832,7 +832,9 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
             if isinstance(leaf, Array) and leaf.shape:
                 found |= lengths_of(leaf, np.shape(trees.follow(arguments[name], path)))
             elif isinstance(leaf, List) and leaf.count:
-                found[_only_atom(leaf.count.size)] = len(trees.follow(arguments[name], path))
+                atom = _only_atom(leaf.count.size)
+                if atom is not None:
+                    found[atom] = len(trees.follow(arguments[name], path))
     return {atom: length for atom, length in found.items() if atom.not_one}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from typing import Any
 
 import gast
 
@@ -54,10 +55,11 @@ def read_popped(program: Program) -> Program:
                 next ys_bar.3, x_bar.2
             return x_bar.3
     """
-    loops = [each for each in program.body if isinstance(each.rule, Loop)]
+    ops = [each for each in program.body if isinstance(each, form.Op)]
+    loops = [each for each in ops if isinstance(each.rule, Loop)]
     if not loops:
         return program
-    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    made = {each.target: each for each in ops}
     counts = liveness.counts(program.body, program.outputs())
     changed = {each.target: _changed(program, each, made, counts) for each in loops}
     body = [changed.get(each.target, each) for each in program.body]
@@ -68,7 +70,7 @@ def _changed(
     program: Program, statement: form.Op, made: dict[str, form.Op], counts: Counter[str]
 ) -> form.Op:
     """The loop with each list of rows that it takes the last of left alone."""
-    loop = statement.rule
+    loop: Any = statement.rule
     parts = loop.parts(statement.operands)
     if not loop.is_for or not loop.backwards or loop.exits or not _from_the_start(parts.bounds):
         return statement
@@ -100,14 +102,16 @@ def _is_read_after(program: Program, statement: form.Op, place: int, counts: Cou
 
 def _reading(program: Program, statement: form.Op, place: int, array: gast.AST) -> form.Op:
     """The loop that reads the array; itself where it does not take one item in each pass."""
-    loop, body = statement.rule, statement.rule.body
+    loop: Any = statement.rule
+    body = loop.body
     leaves = loop.leaves(body)
     leaf = leaves.carried[place]
     read = [each for each in body.body if leaf in each.reads]
     if len(read) != 1 or read[0].function is not runtime.list_pop:
         return statement
     pop = read[0].target
-    items = {item_of(each)[1]: each for each in body.body if (item_of(each) or ("",))[0] == pop}
+    found = [(item, each) for each in body.body if (item := item_of(each))]
+    items = {item[1]: each for item, each in found if item[0] == pop}
     rest = items.get(1)
     output = [*body.outputs()]
     if rest is None or getattr(output[place], "id", "") != rest.target:

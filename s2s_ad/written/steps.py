@@ -165,7 +165,7 @@ def islice(iterable: Any, *bounds: Any) -> Any:
 def every(iterable: Any, start: int, stop: Any, step: int) -> Any:
     items, count = iter(iterable), 0
     while stop is None or count < stop:
-        for each in items:
+        for each in items:  # noqa: B007  (yielded below)
             break
         else:
             return
