@@ -157,7 +157,9 @@ class Imag(Part):
             return np.zeros_like(x)
         if isinstance(fact, values.Scalar):
             return fact.kind(0).imag
-        return 0.0 if builder.derived or fact.dtype is None else fact.dtype.type(0)
+        if builder.derived or fact.dtype is None:
+            return 0.0
+        return np.float64(0) if values.is_dtype(fact.dtype, float) else np.zeros_like(x)
 
 
 class Sign(Elementwise):

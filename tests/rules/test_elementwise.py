@@ -87,7 +87,7 @@ def case_of(name, rule, pattern) -> Case:
     elif name == "np.clip":
         inputs = [draw(apart, pattern[0]), draw(lower, pattern[1]), draw(upper, pattern[2])]
         inputs = [upper() if each.shape is None else each for each in inputs]
-    elif name == "np.ldexp":
+    elif name in ("np.ldexp", "runtime.by_halves"):
         inputs = [draw(real, pattern[0]), integers(*(pattern[1] or ()))]
     elif name in ("np.fmod", "np.remainder", "operator.mod"):
         inputs = [draw(between_steps, pattern[0]), draw(near_one, pattern[1])]

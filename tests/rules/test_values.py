@@ -87,6 +87,7 @@ ELSEWHERE = {
     max,
     min,
     random.Random,  # test_draws has these
+    random.Random.seed,
     np.random.RandomState,
     np.random.default_rng,
     np.random.seed,
