@@ -146,6 +146,7 @@ X = np.array([1.3, 0.7, 2.1, 0.4])
 
 
 @pytest.mark.filterwarnings("ignore:.*has no batched form")
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("places", [[0, 2, 1], [3, 3, 1], [0, 0, 0]], ids=str)
 @pytest.mark.parametrize("f", COLUMNS)
 def test_columns_in_all_modes(f, places):
@@ -318,6 +319,7 @@ SHARED += [the_same_many_times, the_same_or_not, backwards, of_a_generator, anot
 SHARED += [lists_before_they_grew, a_list_put_into_it]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("i, j", [(1, 1), (0, 0), (2, 0), (-1, 3)])
 @pytest.mark.parametrize("f", SHARED)
 def test_who_else_has_the_object_sees_the_change(f, i, j):
