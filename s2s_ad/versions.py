@@ -20,6 +20,16 @@ ARRAYS_ARE_SEQUENCES = bool(np.ndarray.__flags__ & 1 << 5)
 
 
 @functools.cache
+def average_refuses_axis_of_number() -> bool:
+    """Whether `np.average` of a number along an axis raises; older releases took it."""
+    try:
+        np.average(np.ones(()), axis=0, weights=np.ones(()))
+    except np.exceptions.AxisError:
+        return True
+    return False
+
+
+@functools.cache
 def scipy_too_old() -> str | None:
     """The release of SciPy if it is older than the oldest supported one.
 

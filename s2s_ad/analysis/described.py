@@ -33,14 +33,16 @@ def _product(left: Word, right: Word) -> str:
     return _joined(left, "times", right) or _changed(left or right, "scaled")
 
 
-def _mask(left: Word, right: Word) -> str:
-    return next(filter(None, (_changed(each, "mask") for each in (left, right))), "")
+def _comparison(how: str) -> Callable[[Word, Word], str]:
+    """`path_mask`: after the first operand that has a name."""
+
+    def named(left: Word, right: Word) -> str:
+        return next(filter(None, (_changed(each, how) for each in (left, right))), "")
+
+    return named
 
 
-def _halves(left: Word, right: Word) -> str:
-    """`path_halves`; of what has too long a name itself it is `halves`."""
-    named = filter(None, (_changed(each, "halves") for each in (left, right)))
-    return next((each for each in named if len(each) <= LONGEST), "halves")
+_mask, _halves = _comparison("mask"), _comparison("halves")
 
 
 def _remainder(left: Word, right: Word) -> str:

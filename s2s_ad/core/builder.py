@@ -367,6 +367,10 @@ class Builder:
         count, self._numbered, self.origin, self.phase = mark
         del self.body[count:]
 
+    def forget(self, mark: tuple) -> None:
+        """Read nothing again that was computed since the mark: it goes into a block."""
+        self._numbered = dict(mark[1])
+
     # ---- operations
 
     def call(self, function: Callable, args: Iterable, kwargs: Mapping[str, Any]) -> Any:

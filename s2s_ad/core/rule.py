@@ -234,9 +234,8 @@ class Rule:
     #: how it takes parts of the elements of its first operand in two steps: a function of the
     #: others, which says in a byte how much of each, and one of the first and of that
     steps: tuple[Callable, Callable] | None = None
-    #: the function of which it is the first of those steps, and whether it is the second of one
+    #: the function of which it is the first of those steps
     step_of: Callable | None = None
-    takes_step = False
     #: the result follows from the shapes and dtypes of the operands
     of_shape = False
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one

@@ -19,29 +19,29 @@ FARTHEST = 8  # operations between a value and the branch that it comes from
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Where a value is zero: on the paths of a branch for which `then` and `orelse` say so.
+class Paths:
+    """Paths a value is zero: on the paths of a branch for which `then` and `orelse` say so.
 
     Each of these is a truth, or says on which paths of a branch in the block.
     """
 
     branch: str  # the name of its result
     condition: str
-    then: Where | bool
-    orelse: Where | bool
+    then: Paths | bool
+    orelse: Paths | bool
 
     @property
     def is_nested(self) -> bool:
         return not isinstance(self.then, bool) or not isinstance(self.orelse, bool)
 
-    def same_as(self, other: Where) -> bool:
+    def same_as(self, other: Paths) -> bool:
         """Whether these are the same paths."""
         if self.is_nested:
             return self == other
         return replace(self, branch=other.branch) == other
 
 
-def zero_paths(builder: Builder, values: Iterable[Any]) -> Where | None:
+def zero_paths(builder: Builder, values: Iterable[Any]) -> Paths | None:
     """The paths on which each of the values is zero; None where none are known."""
     found = [_zero_on(builder, each, FARTHEST) for each in values]
     if not found or found[0] is None:
@@ -50,7 +50,7 @@ def zero_paths(builder: Builder, values: Iterable[Any]) -> Where | None:
     return found[0] if same else None
 
 
-def _zero_on(builder: Builder, value: Any, farthest: int) -> Where | None:
+def _zero_on(builder: Builder, value: Any, farthest: int) -> Paths | None:
     rule, operands, params = builder.definition(value)
     if rule is None or not farthest:
         return None
@@ -63,13 +63,13 @@ def _zero_on(builder: Builder, value: Any, farthest: int) -> Where | None:
     return next(filter(None, paths), None)
 
 
-def _where(result: str, condition: str, branch: Branch, index: int) -> Where | None:
+def _where(result: str, condition: str, branch: Branch, index: int) -> Paths | None:
     """On which paths of a branch an output is zero; None where that is all or none of them."""
     sides = [_zero_in(each, each.outputs()[index]) for each in branch.blocks]
-    return None if sides in ([True, True], [False, False]) else Where(result, condition, *sides)
+    return None if sides in ([True, True], [False, False]) else Paths(result, condition, *sides)
 
 
-def _zero_in(program: Program, atom: gast.AST) -> Where | bool:
+def _zero_in(program: Program, atom: gast.AST) -> Paths | bool:
     """Whether an output of a block is zero, or on which paths in it."""
     if _is_zero(program, atom):
         return True

@@ -37,8 +37,8 @@ def as_comprehension(
     return made
 
 
-def is_put_into(first: gast.stmt, second: gast.stmt, loads: Callable[[], Counter[str]]) -> bool:
-    """Write a comprehension where it is read once, as what an array is made of.
+def put_into(first: gast.stmt, second: gast.stmt, loads: Callable[[], Counter[str]]) -> bool:
+    """Write a comprehension where it is read once, as what an array is made of; whether it was.
 
     Before: `xs = [f(y) for y in ys]; x = np.array(xs)`; after: `x = np.array([f(y) for y in ys])`.
     """

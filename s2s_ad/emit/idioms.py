@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.emit.comprehensions import as_comprehension, is_put_into
+from s2s_ad.emit.comprehensions import as_comprehension, put_into
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import BLOCKS, absorb, with_origin
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
@@ -54,7 +54,7 @@ def _block(
         if isinstance(statement, gast.For):
             _iterate(statement, found, loads)
             statement = as_comprehension(statement, found, function)
-        if found and is_put_into(found[-1], statement, loads):
+        if found and put_into(found[-1], statement, loads):
             del found[-1]
         found.append(statement)
         if isinstance(statement, gast.Raise):

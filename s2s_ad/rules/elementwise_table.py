@@ -252,7 +252,6 @@ elementwise(
     operands=("value", "halves"),
     kind=Selection,
     chosen=(0,),
-    takes_step=True,
     total=True,
 )
 flat(2, runtime.halves_larger, kind=Halves, step_of=runtime.where_larger, total=True)

@@ -18,11 +18,12 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import Dependence, Use, broadcast
 from s2s_ad.core.magnitudes import least
 from s2s_ad.core.registry import register
-from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.support import HandedOn
 
 
-class StaysReal(Rule):
+class StaysReal(HandedOn):
     """stays_real(x, low=, high=): x, which is refused where a function of it would be complex."""
 
     checks = view = True
@@ -36,15 +37,6 @@ class StaysReal(Rule):
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         known = least(builder, operands[0]) if params["high"] == math.inf else None
         return operands[0] if known is not None and known >= params["low"] else None
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0]
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        return [y_bar]
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        return tangents[0]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, operation.params)

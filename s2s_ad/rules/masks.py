@@ -281,11 +281,10 @@ class Selection(Elementwise):
         *args: Any,
         chosen: tuple[int, ...],
         steps: tuple[Callable, Callable] | None = None,
-        takes_step: bool = False,
         **facts: Any,
     ):
         super().__init__(*args, **facts)
-        self.chosen, self.steps, self.takes_step = chosen, steps, takes_step
+        self.chosen, self.steps = chosen, steps
 
     def _only_choice(self, operands: list) -> int | None:
         """The operand that elements are selected of, where there are zeros elsewhere."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,7 @@ from s2s_ad.core.builder import static
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-
-
-def _is_refused(call: Callable[[], Any]) -> bool:
-    """Whether this version of NumPy raises for an axis that there is not."""
-    try:
-        call()
-    except np.exceptions.AxisError:
-        return True
-    return False
-
-
-#: older versions took an axis of a single number
-OF_A_NUMBER_IS_REFUSED = _is_refused(lambda: np.average(np.ones(()), axis=0, weights=np.ones(())))
+from s2s_ad.versions import average_refuses_axis_of_number
 
 
 def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> Any:
@@ -37,7 +24,7 @@ def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> A
         raise UnsupportedError("S2S203", "np.average with returned=True and no weights")
     w = support.as_operand(x.builder, weights)
     rank = support.known_rank(x, "np.average")
-    if axis is not None and (rank or OF_A_NUMBER_IS_REFUSED):
+    if axis is not None and (rank or average_refuses_axis_of_number()):
         support.normal_axes(axis, rank)
     support.known_rank(w, "np.average")
     _check_weights(x, w, axis)

@@ -15,7 +15,7 @@ from s2s_ad import runtime
 from s2s_ad.core import parts, values
 from s2s_ad.core.builder import Builder, NeedRank, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
-from s2s_ad.core.rule import CannotBatch, Rule  # noqa: F401
+from s2s_ad.core.rule import CannotBatch, Operation, Rule  # noqa: F401
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 
 
@@ -42,6 +42,19 @@ def _defaults(function: Callable) -> dict[str, Any]:
     except (TypeError, ValueError):  # a function without a signature
         return {}
     return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
+class HandedOn(Rule):
+    """A function whose value is that of its operand, looked at or told to be something else."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        return operands[0]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return tangents[0]
 
 
 def _with_own_name(function: Callable, expected: inspect.Signature, kwargs: dict) -> dict:

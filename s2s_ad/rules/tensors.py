@@ -11,11 +11,11 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import Dependence, Use, same_elements
 from s2s_ad.core.registry import register
-from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
 
 
-class AsTensor(Rule):
+class AsTensor(support.HandedOn):
     """The identity: from now on operators have the dtypes that they have for Tensors."""
 
     marker = True
@@ -37,12 +37,6 @@ class AsTensor(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.as_tensor(values.with_shape(operands[0], values.shape_of(operands[0])))
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        return [y_bar]
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        return tangents[0]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})

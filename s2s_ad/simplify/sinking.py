@@ -213,7 +213,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     read = items.keys() & set(statement.reads)
     if not all(_has_its_rank(sides, name, items[name]) for name in read):
         return False
-    marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
+    marks = [each.mark() for each in sides.builders]
     results, idle, before = [], False, [set(each) for each in sides.zeros]
     for side, builder in enumerate(sides.builders):
         atoms = {
@@ -232,8 +232,8 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
         idle = idle or not made or (sides.fills and all(map(_makes_zeros, made)))
     idle = idle or _leaves_out(sides, statement, items)
     if not idle or any(value is None for value in results):
-        for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
-            builder.body, builder._numbered = body, numbered
+        for builder, mark in zip(sides.builders, marks, strict=True):
+            builder.undo(mark)
         for each, old in zip(sides.zeros, before, strict=True):
             each.intersection_update(old)
         return False

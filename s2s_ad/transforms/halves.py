@@ -134,16 +134,17 @@ def halve(
     late = [each for each in late if each.target not in names]
     both: list[form.Statement] = [*early, *small]
     again = [(instead or {}).get(each.target, each) for each in both]
+    gone = passing
     if restoring is not None:
         others = {*restoring.again, *restoring.after}
         again = [each for each in again if each.target not in others]
         again += restoring.again.values()
-        passing = [name for name in passing if name not in restoring.again]
+        gone = [name for name in passing if name not in restoring.again]
     chosen = plan.decide(
         again,
         _outside(program, late, results),
         program.facts,
-        passing=passing,
+        passing=gone,
         around=around,
         free=free,
         restored=restoring.again if restoring else (),
@@ -153,9 +154,9 @@ def halve(
         repeated=repeated,
     )
     if small and names.isdisjoint(chosen.kept):
-        options: dict[str, Any] = {"passing": passing, "free": free, "instead": instead}
-        options |= {"restoring": restoring, "asked_again": asked_again, "repeated": repeated}
-        return halve(program, results, **options)
+        options: dict[str, Any] = {"passing": passing, "around": around, "free": free}
+        options |= {"instead": instead, "restoring": restoring, "asked_again": asked_again}
+        return halve(program, results, repeated=repeated, **options)
     early = _with_small(early, small, chosen.kept)
     checked = _checked_once(early, chosen.again)
     again = any(map(operator.is_not, early, checked))

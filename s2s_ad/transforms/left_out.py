@@ -18,11 +18,11 @@ from s2s_ad.core.callee import captured_names, item_of
 from s2s_ad.core.program import Capture, Program
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.rule import ITEM
-from s2s_ad.core.zero_paths import Where
+from s2s_ad.core.zero_paths import Paths
 
 
 def off_the_paths(
-    sweep: Any, where: Where, write: Callable[[], list[tuple[str, Any]]]
+    sweep: Any, where: Paths, write: Callable[[], list[tuple[str, Any]]]
 ) -> list[tuple[str, Any]]:
     """What `write` adds to adjoints of names, by a backward pass that does not run on the paths.
 
@@ -30,7 +30,7 @@ def off_the_paths(
     goes on with is what it was before.
     """
     builder, before = sweep.builder, dict(sweep.adjoints)
-    numbered, mark = dict(builder._numbered), _marked(builder)
+    outside, mark = builder.mark(), _marked(builder)
     sweep.steep = False
     pairs = write()
     if not pairs or not sweep.steep:
@@ -39,14 +39,14 @@ def off_the_paths(
     primals = [sweep.atoms[name] for name, _ in pairs]
     results = [sweep.full(y_bar, x) for (_, y_bar), x in zip(pairs, primals, strict=True)]
     ran = _cut(builder, mark), results
-    builder._numbered = numbered  # nothing behind the branch reads what is inside
+    builder.forget(outside)
     taken = {name: each for name, each in before.items() if name not in sweep.adjoints}
     mark = _marked(builder)
     idle = [
         sweep.full(taken.pop(name, 0.0), x) for (name, _), x in zip(pairs, primals, strict=True)
     ]
     skipped = _cut(builder, mark), idle
-    builder._numbered = dict(numbered)
+    builder.forget(outside)
     captures = {each.name: each for each in sweep.program.captured()}
     operands = _free_names((ran, skipped), captures)
     condition, truth = _asked(sweep, where)
@@ -57,7 +57,7 @@ def off_the_paths(
     return [(name, each) for (name, _), each in zip(pairs, adjoints, strict=True)]
 
 
-def _asked(sweep: Any, where: Where) -> tuple[Symbol, bool]:
+def _asked(sweep: Any, where: Paths) -> tuple[Symbol, bool]:
     """A condition, and the truth of it on the paths; the branch says of paths deeper inside."""
     builder = sweep.builder
     if not where.is_nested:
@@ -70,13 +70,13 @@ def _asked(sweep: Any, where: Where) -> tuple[Symbol, bool]:
         return sweep.take(result, branch.count), True
 
 
-def _telling(branch: Branch, where: Where) -> Branch:
+def _telling(branch: Branch, where: Paths) -> Branch:
     """The branch with one more output: whether it came to one of the paths."""
     sides = zip(branch.blocks, (where.then, where.orelse), strict=True)
     return Branch(*itertools.starmap(_told, sides))
 
 
-def _told(program: Program, where: Where | bool) -> Program:
+def _told(program: Program, where: Paths | bool) -> Program:
     """A block that hands that over."""
     if isinstance(where, bool):
         return program.with_(output=tree.tuple_of((*program.outputs(), form.constant(where))))

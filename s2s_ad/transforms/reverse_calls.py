@@ -52,7 +52,7 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     asked = (call, active, tuple(sorted(given)), extents)
     passes = split(sweep, *asked, bounded=bounded)
     sweep.steep = passes.steep
-    start, numbered = len(sweep.builder.body), dict(sweep.builder._numbered)
+    mark = sweep.builder.mark()
     chosen = _chosen(sweep, passes, given, call)
     if any(each is not None for each in chosen):
         kinds = tuple(None if each is None else each.dtype for each in chosen)
@@ -60,8 +60,8 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
         if _reads_last(told.backward.program, sum(each is not None for each in chosen)):
             passes = told
         else:  # a store that may raise would stay, though nobody reads it
-            del sweep.builder.body[start:]
-            sweep.builder._numbered, chosen = numbered, []
+            sweep.builder.undo(mark)
+            chosen = []
     for each in given.values() if passes.relies else ():
         rely_on(sweep.builder, each)
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)

@@ -7,7 +7,7 @@ how much of each, the second takes it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
@@ -51,9 +51,15 @@ def described(program: Program, names: Iterable[str]) -> Program:
     texts, hints = Described(program), dict(program.hints)
     for name in unnamed:
         hint = texts.hint(name)
-        is_mask = values.is_dtype(values.strong_dtype(program.facts[name]), bool)
-        hints[name] = Hint("mask", "temporary") if is_mask and not hint.text else hint
+        hints[name] = hint if hint.text else Hint(_kind(program, texts, name), "temporary")
     return program.with_(hints=hints)
+
+
+def _kind(program: Program, texts: Described, name: str) -> str:
+    """What a value of which nothing says more may be called; "" of most."""
+    if name in texts.made and texts.made[name].rule.step_of is not None:
+        return "halves"
+    return "mask" if values.is_dtype(values.strong_dtype(program.facts[name]), bool) else ""
 
 
 def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
@@ -61,15 +67,18 @@ def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
     first = {each.target: each for each in body if each.rule.step_of is not None}
     if not first:
         return [*body]
-    made = []
-    for statement in body:
-        step = first.get(statement.reads[-1]) if statement.rule.takes_step else None
-        if step is not None:
-            operands = [statement.operands[0], *step.operands]
-            statement = statement.with_call(step.rule.step_of, operands)
-        if statement.target not in first:
-            made.append(statement)
-    return made
+    made = [_whole(each, first) for each in body]
+    read = {name for each in made for name in each.reads}
+    return [each for each in made if each.target not in first or each.target in read]
+
+
+def _whole(statement: form.Statement, first: Mapping[str, form.Statement]) -> form.Statement:
+    """What a second step computes of what the first was given; any other statement as it is."""
+    step = first.get(statement.reads[-1]) if statement.reads else None
+    whole = None if step is None else rule_of(step.rule.step_of)
+    if step is None or whole is None or statement.function is not whole.steps[1]:
+        return statement
+    return statement.with_call(whole.function, [statement.operands[0], *step.operands])
 
 
 def small_values(
