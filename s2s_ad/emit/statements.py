@@ -174,6 +174,8 @@ class Statements:
             same = same or self.naming.holds_numbers(statement.operands[0].id)
             if same and _is_read(value.left, target):
                 return _augmented(target, value.op, value.right)
+            if same and isinstance(value.op, gast.Mult) and _is_read(value.right, target):
+                return _augmented(target, value.op, value.left)
         return gast.Assign([target], value, None)
 
     def _pop(self, line: Line, array: gast.AST) -> list[gast.stmt]:

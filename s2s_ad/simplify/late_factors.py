@@ -436,11 +436,14 @@ def _only_adds(loop: Loop, place: int) -> bool:
 
 def _zeros_like(builder: Builder, like: Any, dtype: np.dtype | None) -> Any:
     """Zeros of this shape; those of a mask, or of a function, are the zeros of its operand."""
-    rule, operands, _ = builder.definition(like)
-    inner = [e for e in operands if rule and rule.elementwise and isinstance(e, Symbol)]
-    for each in [*inner, like]:
-        if values.same_shape(each.shape, like.shape) and values.is_dtype(each.dtype, dtype):
-            return np.zeros_like(each)
+    found, each = None, like
+    while each is not None:
+        found = each if values.is_dtype(each.dtype, dtype) else found
+        rule, operands, _ = builder.definition(each)
+        inner = [e for e in operands if rule and rule.elementwise and isinstance(e, Symbol)]
+        each = next((e for e in inner if values.same_shape(e.shape, like.shape)), None)
+    if found is not None:
+        return np.zeros_like(found)
     return builder.call(np.zeros_like, (like,), {"dtype": dtype})
 
 

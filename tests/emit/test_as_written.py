@@ -186,6 +186,12 @@ def collected_states(x):
     return np.sum(np.array(out) ** 3)
 
 
+def faded(x):
+    s = np.sin(x)
+    s[1:] *= 0.95
+    return np.sum(s**2)
+
+
 def left_over(x):
     rows = list(x)
     total = 0.0
@@ -211,6 +217,7 @@ def turned(x):
         (rod, ["edge_bar += T_bar[-1]", "/ 0.1**2"], ["T_bar_last", "T_bar[0] = T_bar[0]"]),
         (every_other, [], ["        x[k // 2]\n"]),
         (of_a_helper, ["change = change_saved.pop()"], []),
+        (faded, ["s_bar[1:] *= 0.95"], ["0.95 * s_bar"]),
         (last_item_changed, ["[-1] *= x[0]"], ["[-1] = 0"]),
         (last_element_changed, ["x_bar = y + 3.0 * x"], [".copy()"]),
         (nameless, [], ["__"]),

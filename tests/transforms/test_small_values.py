@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jit, jvp, value_and_grad, vmap
+from s2s_ad import grad, jit, jvp, runtime, value_and_grad, vmap
+from s2s_ad.core import form
+from s2s_ad.transforms.small import in_one
 from transforms.differences import differences
 
 rng = np.random.default_rng(7)
@@ -119,6 +121,16 @@ def test_what_was_not_taken_has_no_part_in_an_infinite_adjoint():
     with np.errstate(divide="ignore"):
         found = grad(f)(np.array([0.0, 4.0]))
     np.testing.assert_array_equal(found, [np.inf, 0.25])
+
+
+def test_a_first_step_stays_where_something_else_reads_it():
+    value, a, b, items = map(form.name, ("value", "a", "b", "items"))
+    first = form.op("halves", runtime.halves_smaller, [a, b])
+    taken = form.op("part", runtime.by_halves, [value, form.name("halves")])
+    kept = form.op("more", runtime.list_append, [items, form.name("halves")])
+    alone, both = in_one([first, taken]), in_one([first, taken, kept])
+    assert [each.function for each in alone] == [runtime.where_smaller]
+    assert [each.target for each in both] == ["halves", "part", "more"]
 
 
 def test_what_is_there_in_each_pass_is_asked_again():
