@@ -75,8 +75,10 @@ def in_one(body: Sequence[form.Statement]) -> list[form.Statement]:
 def _whole(statement: form.Statement, first: Mapping[str, form.Statement]) -> form.Statement:
     """What a second step computes of what the first was given; any other statement as it is."""
     step = first.get(statement.reads[-1]) if statement.reads else None
-    whole = None if step is None else rule_of(step.rule.step_of)
-    if step is None or whole is None or statement.function is not whole.steps[1]:
+    if step is None:
+        return statement
+    whole = rule_of(step.rule.step_of)
+    if whole.steps is None or statement.function is not whole.steps[1]:
         return statement
     return statement.with_call(whole.function, [statement.operands[0], *step.operands])
 
