@@ -64,6 +64,13 @@ def returns_at_the_end(x):
         return -x
 
 
+def an_array_of_what_is_a_list_on_one_path(x):
+    items = [x, x]
+    if x > 0:
+        items[0] = [1.0]
+    return np.sum(np.array(items))
+
+
 @pytest.mark.parametrize(
     "function, args, line, advice",
     [
@@ -75,6 +82,12 @@ def returns_at_the_end(x):
         (tuple_of_many, (X,), "return tuple(doubled)", "make a list"),
         (a_number, (1.5,), "for y in x:", "number"),
         (returns_at_the_end, (1.5,), "try:", "finally"),
+        (
+            an_array_of_what_is_a_list_on_one_path,
+            (1.5,),
+            "np.array(items)",
+            "a list of 1 on one path",
+        ),
     ],
 )
 def test_refusals_say_where_and_what_to_do(function, args, line, advice):

@@ -509,6 +509,26 @@ def chained(x):
     return sum(v * k for k, v in zip(range(4), q))
 
 
+def noted_by_four(x):
+    def twice(seen):
+        for v in (x[0], 2 * x[0]):
+            seen[0] += x[1]
+            yield v
+
+    def large(items):
+        for v in items:
+            if v > 1.0:
+                yield v
+
+    def noted(items, seen):
+        for v in items:
+            yield v
+            seen[0] += v
+
+    seen = [0.0]
+    return sum(noted(scaled(large(twice(seen)), x[1]), seen)) + seen[0]
+
+
 def line_search(x):
     def line(w):
         step = 1.0
@@ -568,6 +588,7 @@ PROGRAMS = [
         asked_while,
         fibonacci,
         chained,
+        noted_by_four,
         line_search,
     )
 ]

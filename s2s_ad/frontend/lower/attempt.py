@@ -34,7 +34,7 @@ from s2s_ad.frontend.lower.in_place import STORING
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.paths import Path, explore
+from s2s_ad.frontend.lower.paths import Path, explore, look
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, Reference, symbols
 from s2s_ad.frontend.lower.try_splitting import (
@@ -246,7 +246,7 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
                 lowering.evaluate(each)
         return left
 
-    early = explore(lowering, all_but_the_change)
+    early = look(lowering, all_but_the_change)
     return [each for each, _ in (early if all(plain) else body).changed.values()]
 
 

@@ -47,6 +47,7 @@ from s2s_ad.frontend.lower.iteration import (
 )
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, members
+from s2s_ad.frontend.lower.poisons import readable
 from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.refused import refused_call, refused_foreign
 from s2s_ad.frontend.lower.string_unions import Word, is_word, texts_differ
@@ -357,7 +358,7 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     if is_picked(value) and all(isinstance(each, Symbol) for each in members(value)):
         value = HANDLERS[EACH](lowering, [value, settled], {})
     if not isinstance(value, Tree):
-        return unwrap(value)
+        return unwrap(readable(lowering, value))
     if may_lack_items(value):
         value = HANDLERS[GATHERED](lowering, [value], {})
     if isinstance(value, Box) and value.is_dynamic:

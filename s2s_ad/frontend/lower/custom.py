@@ -182,9 +182,9 @@ def _cut(
 ) -> tuple[list[form.Statement], Any]:
     """What a call appends, taken out again, and its result."""
     builder, start = lowering.builder, len(lowering.builder.body)
-    mark = lowering.memory.mark()
+    moment = lowering.memory.moment()
     result = apply(lowering, function, args, kwargs)
-    if lowering.memory.changes(mark):
+    if lowering.memory.changes(moment):
         raise SharedMemoryError(
             "S2S207",
             f"{name} changes an object in place",

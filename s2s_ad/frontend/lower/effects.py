@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.paths import look
 from s2s_ad.frontend.lower.picked import is_picked, one_of_several, options
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import is_statement_only
@@ -78,7 +78,7 @@ def assume(lowering: Lowering, test: gast.expr) -> None:
         found.append(lowering.evaluate_any(test))
         return CONTINUE
 
-    explore(lowering, evaluated)
+    look(lowering, evaluated)
     lowering.assumptions.assume(found[0], True)
 
 
@@ -290,7 +290,7 @@ def _does_something(lowering: Lowering, run: Callable[[], Any]) -> bool:
         run()
         return CONTINUE
 
-    path = explore(lowering, left)
+    path = look(lowering, left)
     return bool(path.changed) or any(map(_does_more_than_raise, path.body))
 
 

@@ -80,11 +80,8 @@ def _items_in_turn(lowering: Lowering, value: Any) -> list:
     """What `value[0]`, `value[1]`, ... give until one of them raises IndexError for certain."""
     items: list = []
     while len(items) <= MOST_ITEMS:
-        frames, start, mark = (
-            len(lowering.frames),
-            len(lowering.builder.body),
-            lowering.memory.mark(),
-        )
+        frames, start = len(lowering.frames), len(lowering.builder.body)
+        moment = lowering.memory.moment()
         lowering.caught.append((IndexError,))
         try:
             items.append(call_method(lowering, value, "__getitem__", [len(items)]))
@@ -95,7 +92,8 @@ def _items_in_turn(lowering: Lowering, value: Any) -> list:
         finally:
             lowering.caught.pop()
         del lowering.frames[frames:], lowering.builder.body[start:]
-        lowering.memory.rollback(mark)
+        lowering.memory.bury(moment.clock)
+        lowering.memory.rollback(moment)
         return items
     raise UnsupportedError(
         "S2S201",

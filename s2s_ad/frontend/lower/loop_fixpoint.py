@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.iteration import ENDLESS
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
-from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
+from s2s_ad.frontend.lower.paths import Path, block, explore, free_names, look
 from s2s_ad.frontend.lower.poisons import (
     Hole,
     StructureChanges,
@@ -275,7 +275,7 @@ class Rolling:
             found.append(self.test())
             return CONTINUE
 
-        path = explore(self.lowering, run)
+        path = look(self.lowering, run)
         now = path.names | {key: content for key, (_, content) in path.changed.items()}
         if any(map(has_effect, path.body)) or not all(
             key in start and _is_as_before(start[key], value) for key, value in now.items()

@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.effects import each_on_its_path
 from s2s_ad.frontend.lower.exits import Exits, Raises, always_leaves
 from s2s_ad.frontend.lower.nonlocals import share
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.paths import look
 from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.statements import bind
 from s2s_ad.frontend.resolve import Frame, cells_of
@@ -94,7 +94,7 @@ def _has_effect(lowering: Lowering, leave: Callable[[], None]) -> bool:
         leave()
         return CONTINUE
 
-    return any(map(has_effect, explore(lowering, left).body))
+    return any(map(has_effect, look(lowering, left).body))
 
 
 # ---- classes -------------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ from s2s_ad.frontend.lower.objects import (
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.picked import is_picked
+from s2s_ad.frontend.lower.poisons import readable
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
@@ -170,7 +171,7 @@ def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> A
         return function(left, right)
     if function is operator.or_ and all(isinstance(each, CLASSES) for each in (left, right)):
         return left | right
-    raise _unsupported(left, right)
+    raise _unsupported(lowering, left, right)
 
 
 def _of_words(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
@@ -199,7 +200,9 @@ def member_number(value: Any) -> Any:
     return int(known) if isinstance(known, int) else float(known)
 
 
-def _unsupported(*operands: Any) -> S2SError:
+def _unsupported(lowering: Lowering, *operands: Any) -> Exception:
+    for each in operands:
+        readable(lowering, each)
     foreign = refused_foreign(type(each) for each in operands if not isinstance(each, Symbol))
     if foreign is not None:
         return foreign
@@ -222,12 +225,12 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
         isinstance(each, Tree) and each.kind not in (tuple, list, dict, set)
         for each in (left, right)
     ):
-        raise _unsupported(left, right)
+        raise _unsupported(lowering, left, right)
     kinds = [each.kind if isinstance(each, Tree) else None for each in (left, right)]
     if function is operator.or_ and kinds == [dict, dict]:
         return new_dict(lowering, {**_entries(left), **_entries(right)})
     if dict in kinds or set in kinds:
-        raise _unsupported(left, right)
+        raise _unsupported(lowering, left, right)
     if function is operator.add and kinds[0] is kinds[1]:
         if may_lack_items(left) or may_lack_items(right):
             return slots.joined(lowering, left, right)
@@ -239,7 +242,7 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
         return lowering.call(function, *(as_argument(lowering, each) for each in (left, right)))
     if function is operator.mul and not isinstance(other, Tree):
         return _repeated(lowering, items, other)
-    raise _unsupported(left, right)
+    raise _unsupported(lowering, left, right)
 
 
 def _are_sets(*operands: Any) -> bool:
@@ -269,7 +272,7 @@ def _repeated(lowering: Lowering, items: Tree, count: Any) -> Tree:
     if growing.is_repeated(lowering, items, count):
         return growing.repeated(lowering, items, count)
     if _is_array(count):
-        raise _unsupported(items, count)
+        raise _unsupported(lowering, items, count)
     return _made(lowering, items.kind, list(items.items) * operator.index(unwrap(count)))
 
 
@@ -304,7 +307,7 @@ def _unary(lowering: Lowering, node: gast.UnaryOp, value: Any) -> Any:
             return result
     value = member_number(value)
     if not is_number(value):
-        raise _unsupported(value)
+        raise _unsupported(lowering, value)
     if type(value) is int:
         return UNARY[type(node.op)](value)
     return lowering.call(UNARY[type(node.op)], value)

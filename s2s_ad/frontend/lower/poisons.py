@@ -114,6 +114,17 @@ def unreadable(value: Any) -> Any:
     return value.content if isinstance(value, Reference) else value
 
 
+def readable(lowering: Lowering, value: Any) -> Any:
+    """The value, where somebody may read it.
+
+    Raises:
+        Exception: what reading it raises.
+    """
+    if is_unreadable(value):
+        raise unreadable(value).error(lowering)
+    return value
+
+
 def after_pass(value: Any) -> Any:
     """A value as the next pass has it: what is there where nothing was left, this pass computed."""
     while isinstance(value, Staying):

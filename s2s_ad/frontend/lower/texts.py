@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.iteration import Iterator, is_iterator
 from s2s_ad.frontend.lower.objects import NOTHING, call_method
-from s2s_ad.frontend.lower.paths import as_symbols, explore
+from s2s_ad.frontend.lower.paths import as_symbols, look
 from s2s_ad.frontend.lower.references import symbols
 from s2s_ad.frontend.lower.string_unions import OPEN_TEXT, is_open_text, is_text, is_word, word
 from s2s_ad.frontend.resolve import unwrap
@@ -93,7 +93,7 @@ def _is_known(lowering: Lowering, node: gast.JoinedStr) -> bool:
         return CONTINUE
 
     if any(isinstance(getattr(each, "value", None), gast.Attribute) for each in node.values):
-        explore(lowering, read)
+        look(lowering, read)
     else:
         read()
     return None not in parts
