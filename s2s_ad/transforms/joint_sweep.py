@@ -30,7 +30,7 @@ class Swept:
         extents: for each operand when that is so of elements.
         bounded: whether the adjoints that it is given are finite.
         repeated: whether the forward pass runs many times before the backward pass does.
-        chosen: for the adjoints that are selections the type of what says which elements they take.
+        chosen: for the adjoints that are selections the kind of what says which elements they take.
 
     Attributes:
         extents: what they have at least to be for each leaf, so that this is right.
@@ -48,7 +48,7 @@ class Swept:
         extents: tuple[Whole, ...] = (),
         bounded: bool = False,
         repeated: bool = False,
-        chosen: tuple[np.dtype | None, ...] = (),
+        chosen: tuple[Any, ...] = (),
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()

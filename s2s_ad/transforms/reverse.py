@@ -29,6 +29,7 @@ from s2s_ad.core.sharing import lazy
 from s2s_ad.core.zero_paths import zero_paths
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
+from s2s_ad.transforms.chosen import selected_by
 from s2s_ad.transforms.filling import filled
 from s2s_ad.transforms.left_out import off_the_paths
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
@@ -237,11 +238,11 @@ class Reverse:
             with self.builder.at(self.program.origin, "backward"):
                 self.add(atom.id, y_bar)
 
-    def seed_with_input(self, atom: gast.AST, chosen: np.dtype | None = None) -> Symbol:
+    def seed_with_input(self, atom: gast.AST, chosen: Any = None) -> Symbol:
         """Give an output an adjoint that will be an input of the program that is written.
 
-        Where it is a selection, what says which elements that takes is another input, of type
-        `chosen`: what it leaves out has no part in what is computed from it.
+        Where it is a selection, what says which elements that takes is another input, of dtype
+        `chosen`, or that fact: what it leaves out has no part in what is computed from it.
         """
         y = self.output(atom)
         hint = TEMPORARY if not isinstance(y, Symbol) else self.builder.hints[y.name]
@@ -251,10 +252,10 @@ class Reverse:
         if chosen is None:
             self.seed(atom, y_bar)
             return y_bar
-        fact = values.Array(chosen, y_bar.shape)
+        fact = values.Array(chosen, y_bar.shape) if isinstance(chosen, np.dtype) else chosen
         self.chosen.append(self.builder.symbol(fact, hint.derived("_chosen")))
         with self.builder.at(self.program.origin, "backward"):
-            self.seed(atom, np.where(self.chosen[-1], y_bar, 0.0))
+            self.seed(atom, selected_by(self.builder, self.chosen[-1], y_bar))
         return y_bar
 
     def backward_sweep(self) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
@@ -28,7 +27,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
-from s2s_ad.transforms.chosen import chosen_of
+from s2s_ad.transforms.chosen import chosen_of, kind_of_chosen
 from s2s_ad.transforms.custom import custom_passes
 from s2s_ad.transforms.joint_sweep import Swept, backward_stub
 from s2s_ad.transforms.refusals import refuse_twice
@@ -55,8 +54,7 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     mark = sweep.builder.mark()
     chosen = _chosen(sweep, passes, given, call)
     if any(each is not None for each in chosen):
-        kinds = tuple(None if each is None else each.dtype for each in chosen)
-        told = split(sweep, *asked, bounded=bounded, chosen=kinds)
+        told = split(sweep, *asked, bounded=bounded, chosen=tuple(map(kind_of_chosen, chosen)))
         if _reads_last(told.backward.program, sum(each is not None for each in chosen)):
             passes = told
         else:  # a store that may raise would stay, though nobody reads it
@@ -158,7 +156,7 @@ def split(
     extents: tuple[Whole, ...] = (),
     *,
     bounded: bool = False,
-    chosen: tuple[np.dtype | None, ...] = (),
+    chosen: tuple[Any, ...] = (),
 ) -> Passes:
     """The two passes of a callee for these active operands and seeded outputs.
 
@@ -188,7 +186,7 @@ class Asked:
         saves: as of the sweep that asks.
         extents: of which operands the adjoint is one of all elements, and when.
         bounded: whether the adjoints that they are given are finite.
-        chosen: the type of what says which elements these take, where they are selections.
+        chosen: the kind of what says which elements these take, where they are selections.
     """
 
     active: tuple[bool, ...]
@@ -197,7 +195,7 @@ class Asked:
     saves: bool
     extents: tuple[Whole, ...]
     bounded: bool
-    chosen: tuple[np.dtype | None, ...] = ()
+    chosen: tuple[Any, ...] = ()
 
     @property
     def told(self) -> dict[str, Any]:

@@ -110,6 +110,35 @@ def of_two(x):
     return a * b
 
 
+def one_of_two(x):
+    a, b = both(x[0])
+    if x[0] < 1:
+        a = x[1]
+    return a * b + a
+
+
+def one_of_two_in_a_loop(x):
+    t = 0.0
+    for v in x:
+        a, b = both(v)
+        if v < 1:
+            a = 1.0
+        t += a * b
+    return t
+
+
+def with_its_length(x):
+    length = np.linalg.norm(x)
+    return length, x.sum()
+
+
+def by_a_length(x):
+    length, s = with_its_length(x * np.array([1.0, 0.0]))
+    if length == 0:
+        length = 2.0
+    return (s + x[1]) / length
+
+
 def deeper_inside(x):
     s = root(x[0])
     if x[0] < 1:
@@ -178,6 +207,9 @@ PROGRAMS = {
     in_a_loop: [3, 0],
     in_a_branch: [3, 0],
     of_two: [0, 2],
+    one_of_two: [6, 1],
+    one_of_two_in_a_loop: [3, 10 / 2**0.5 + 14 * 2**0.5],
+    by_a_length: [0.5, 0.5],
     deeper_inside: [0, 2],
     one_after_the_other: [0, 4],
     scaled: [0, 2],
