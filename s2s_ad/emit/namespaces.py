@@ -57,6 +57,7 @@ LINALG |= {"solve", "svd"}
 FFT = {"fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "fftfreq", "rfftfreq", "fftshift"}
 DTYPES = {"bool", "complex64", "complex128", "float32", "float64", "int8", "int16", "int32"}
 DTYPES |= {"int64", "uint8", "uint16", "uint32", "uint64"}
+PYTHON_DTYPES = {"bool": "bool", "complex": "complex128", "float": "float64", "int": "int64"}
 NUMBERS = {"e", "inf", "nan", "newaxis", "pi"}
 #: what is said of lists, dicts and texts
 OF_CONTAINERS = {"append", "copy", "extend", "get", "insert", "items", "keys", "pop", "values"}
@@ -609,6 +610,17 @@ class _Rewriting(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        (self._said_dtype if node.arg == "dtype" else self.visit)(node.value)
+
+    def _said_dtype(self, node: ast.expr) -> None:
+        """Python's types are dtypes for NumPy, not for the standard."""
+        name = PYTHON_DTYPES.get(getattr(node, "id", ""))
+        if name is None or not self.dialect.standard:
+            self.visit(node)
+        else:
+            self.replace(self.start(node), self.end(node), f"{self.use(node)}.{name}")
+
     def _as_list(self, node: ast.Call) -> None:
         """list(x), of the parts of an array."""
         (value,) = node.args
@@ -835,7 +847,7 @@ class _Rewriting(ast.NodeVisitor):
 
     def _astype(self, node: ast.Call, method: ast.Attribute) -> None:
         self.visit(method.value)
-        self.visit(node.args[0])
+        self._said_dtype(node.args[0])
         self.around(node, f"{self.use(node)}.astype(", "")
         self.in_place_of(method, self.end(method) + 1, ", ")
 

@@ -285,6 +285,16 @@ def of_lists(x):
     return np.sum(np.log(path[1:] ** 2 + 1.0) - path[:-1]) + grown[2]
 
 
+def typed(x):
+    """Python's types as dtypes."""
+    counts = np.zeros(len(x), dtype=int)
+    for i in range(1, len(x)):
+        counts[i] = counts[i - 1] + (x[i] > x[i - 1])
+    allowed = np.array([True, False, True, True], dtype=bool)
+    kept = (x > 0.0).astype(float)
+    return np.sum(x * counts * kept) + np.sum(np.where(allowed, x[:4] ** 2, 0.0))
+
+
 KINDS = {
     "lists in lists": (rotated, (Y, 0.4)),
     "a helper of numbers": (helped, (Y, 0.3)),
@@ -294,6 +304,7 @@ KINDS = {
     "array and numbers": (counted, (Y,)),
     "numbers alone": (of_numbers, (1.2, 0.3)),
     "parts of one array": (overlapping, (Y,)),
+    "types as dtypes": (typed, (Y,)),
 }
 
 
