@@ -230,6 +230,23 @@ def static(value: Any, purpose: str = "this argument") -> Any:
     return value
 
 
+class At:
+    """Around operations that come from one place of the user's code, in one phase."""
+
+    __slots__ = ("before", "builder", "here")
+
+    def __init__(self, builder: Builder, origin: Origin | None, phase: str):
+        self.builder, self.here = builder, (origin, phase)
+
+    def __enter__(self) -> None:
+        builder = self.builder
+        self.before = builder.origin, builder.phase
+        builder.origin, builder.phase = self.here
+
+    def __exit__(self, *error: object) -> None:
+        self.builder.origin, self.builder.phase = self.before
+
+
 class Builder:
     """Appends operations to a body; what it returns are Symbols, or numbers known already.
 
@@ -333,16 +350,9 @@ class Builder:
         fact = self.fact(value)
         return values.is_complex(fact) or (self.has_complex and not values.is_real(fact))
 
-    @contextmanager
-    def at(self, origin: Origin | None, phase: str | None = None) -> Iterator[None]:
+    def at(self, origin: Origin | None, phase: str | None = None) -> At:
         """Operations emitted inside come from this place of the user's code."""
-        before = self.origin, self.phase
-        self.origin = origin
-        self.phase = self.phase if phase is None else phase
-        try:
-            yield
-        finally:
-            self.origin, self.phase = before
+        return At(self, origin, self.phase if phase is None else phase)
 
     @property
     def derived(self) -> bool:

@@ -96,6 +96,8 @@ class Op:
         """
         waits = self.waits and not (self.rule.updates and 1 in active)
         required = () if active else self.required
+        if waits == self.waits and required == self.required:
+            return self
         made = (self.target, self.rule, self.operands, self.parameters, self.origin, self.phase)
         return Op(*made, waits, required)
 

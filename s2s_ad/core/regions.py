@@ -212,6 +212,8 @@ def map_blocks(program: Program, change: Callable[[Program], Program]) -> Progra
 
     What is not changed stays the object that it is, and with it what is known of it.
     """
+    if not program.compounds:
+        return program
     body = []
     for statement in program.body:
         region = region_of(statement)

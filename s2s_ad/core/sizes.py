@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any
 
 _serials = itertools.count()
@@ -345,6 +346,10 @@ def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bo
     """
     if size.known is not None:
         return size.constant >= 0
+    return _is_natural_if_assumed(size, depth) if assumed else _is_surely_natural(size, depth)
+
+
+def _natural(size: Size, depth: int, *, assumed: bool) -> bool:
     positive = all(coefficient > 0 and _is_natural(factor) for factor, coefficient in size.terms)
     if positive and size.constant >= 0:
         return True
@@ -354,6 +359,10 @@ def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bo
     if cases and all(is_natural(each, depth - 1, assumed=assumed) for each in cases):
         return True
     return assumed and _assumed(size, NATURAL, True)
+
+
+_is_natural_if_assumed = partial(_natural, assumed=True)
+_is_surely_natural = lru_cache(maxsize=4096)(partial(_natural, assumed=False))
 
 
 def _bounds(size: Size) -> Iterator[Size]:

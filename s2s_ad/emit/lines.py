@@ -49,13 +49,20 @@ class Line:
     errors: tuple = ()
     folded: Sequence[Origin] = ()
     inside: Any = None
+    _read: tuple[Any, Any, tuple[str, ...]] | None = field(default=None, repr=False)
 
     def reads(self) -> list[str]:
         """The names that the line itself reads, its blocks apart."""
-        parts = [self.expression, self.index, [atom for _, atom in self.moves]]
+        known = self._read  # it is asked often
+        if known is None or known[0] is not self.expression or known[1] is not self.index:
+            parts = [each for each in (self.expression, self.index) if each is not None]
+            known = self._read = self.expression, self.index, tuple(form.reads(parts))
+        names = [*known[2]]
+        if self.moves:
+            names += form.reads([atom for _, atom in self.moves])
         if self.store is not None:
-            parts.append(form.name(self.store.base))
-        return [name for part in parts if part is not None for name in form.reads(part)]
+            names.append(self.store.base)
+        return names
 
     def assigns(self) -> list[str]:
         """The variables that it assigns at once."""

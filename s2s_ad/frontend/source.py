@@ -284,10 +284,13 @@ def _prove(function: types.FunctionType, units: Iterable[list[ast.stmt]], node: 
     """One of the ways in which the text may have been compiled has to give the code that runs."""
     code = function.__code__
     asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
-    running = _comparable(code, asserts)
+    running = None
     for statements in units:
         with contextlib.suppress(SyntaxError, ValueError):
-            compiled = _codes(_compiled(statements, code))
+            compiled = list(_codes(_compiled(statements, code)))
+            if code in compiled:
+                return
+            running = running or _comparable(code, asserts)
             if any(_comparable(each, asserts) == running for each in compiled):
                 return
     raise _stale(function, "compiling the text gives other code")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import inspect
@@ -23,6 +24,12 @@ from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Unsupporte
 def signature(text: str) -> inspect.Signature:
     """The signature that a row's text gives: "x, axis=None, keepdims=False"."""
     return inspect.signature(eval(f"lambda {text}: None", {"np": np}))
+
+
+@functools.cache
+def _binder(text: str) -> Callable:
+    """The function that Python binds such arguments for: ten times as fast as a signature does."""
+    return eval(f"lambda {text}: locals()", {"np": np})
 
 
 @functools.cache
@@ -84,6 +91,9 @@ def bind_call(builder: Builder, rule: Rule, text: str, args: tuple, kwargs: dict
             origin=builder.origin,
             help=f"{meant}the supported form is {rule.name}({text})",
         )
+    with contextlib.suppress(TypeError):  # the signature has better words for what does not fit
+        if "*" not in text:
+            return _binder(text)(*args, **kwargs)
     try:
         bound = expected.bind(*args, **kwargs)
     except TypeError as error:

@@ -110,6 +110,8 @@ def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Pro
 
 def _with_calls(program: Program, made: Finished) -> Program:
     """A block with the functions that it calls finished; one that calls itself is met again."""
+    if not program.compounds:
+        return program
     body = []
     for statement in program.body:
         call = callee_of(statement)
@@ -126,7 +128,7 @@ def _with_calls(program: Program, made: Finished) -> Program:
             callee, places = made[id(call)]
             statement = statement.with_call(callee, [statement.operands[i] for i in places])
         body.append(statement)
-    return program.with_(body=tuple(body))
+    return program.with_body(body)
 
 
 def _finished_call(
