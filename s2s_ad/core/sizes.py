@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
 from typing import Any
 
 _serials = itertools.count()
@@ -89,16 +88,23 @@ class Size:
     constant: int = 0
 
     def __add__(self, other: Size | int) -> Size:
-        other = of(other)
-        coefficients = dict(self.terms)
-        for factor, coefficient in other.terms:
-            coefficients[factor] = coefficients.get(factor, 0) + coefficient
-        return _sum(coefficients, self.constant + other.constant)
+        return self._plus(of(other), 1)
 
     def __sub__(self, other: Size | int) -> Size:
-        return self + of(other).times(-1)
+        return self._plus(of(other), -1)
+
+    def _plus(self, other: Size, count: int) -> Size:
+        constant = self.constant + count * other.constant
+        if not other.terms:
+            return Size(self.terms, constant)
+        coefficients = dict(self.terms)
+        for factor, coefficient in other.terms:
+            coefficients[factor] = coefficients.get(factor, 0) + count * coefficient
+        return _sum(coefficients, constant)
 
     def times(self, count: int) -> Size:
+        if count == 1:
+            return self
         terms = frozenset((factor, count * own) for factor, own in self.terms if count)
         return Size(terms, count * self.constant)
 
@@ -346,10 +352,16 @@ def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bo
     """
     if size.known is not None:
         return size.constant >= 0
-    return _is_natural_if_assumed(size, depth) if assumed else _is_surely_natural(size, depth)
+    assumptions = _assumptions.get()
+    if assumed or assumptions is None:
+        return _is_natural_sum(size, depth, assumed)
+    known = assumptions.natural.get((size, depth))
+    if known is None:
+        known = assumptions.natural[size, depth] = _is_natural_sum(size, depth, assumed)
+    return known
 
 
-def _natural(size: Size, depth: int, *, assumed: bool) -> bool:
+def _is_natural_sum(size: Size, depth: int, assumed: bool) -> bool:
     positive = all(coefficient > 0 and _is_natural(factor) for factor, coefficient in size.terms)
     if positive and size.constant >= 0:
         return True
@@ -359,10 +371,6 @@ def _natural(size: Size, depth: int, *, assumed: bool) -> bool:
     if cases and all(is_natural(each, depth - 1, assumed=assumed) for each in cases):
         return True
     return assumed and _assumed(size, NATURAL, True)
-
-
-_is_natural_if_assumed = partial(_natural, assumed=True)
-_is_surely_natural = lru_cache(maxsize=4096)(partial(_natural, assumed=False))
 
 
 def _bounds(size: Size) -> Iterator[Size]:
@@ -468,6 +476,7 @@ class Assumptions:
         self.calls: list[dict[Atom, Size]] = []
         self.seen: dict[Atom, int] = {}  # lengths that tell nothing, for nobody checks them
         self.asked_of_the_run = 0
+        self.natural: dict[tuple[Size, int], bool] = {}  # whether forms tell so, which no call does
 
     @property
     def of_call(self) -> bool:

@@ -535,15 +535,14 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
             t1 = np.copy(y)
             return t1
     """
+    outputs = enumerate(program.outputs())
+    sharing = [(slot, atom) for slot, atom in outputs if _may_share(program, atom, numbers)]
+    if not sharing:
+        return program
     reasons: dict[Edge, CopyReason] = {}
     memory, taken = Memory(program), {}
     costs = Costs(program)
-    for slot, atom in enumerate(program.outputs()):
-        fact = program.fact(atom)
-        if not isinstance(atom, gast.Name) or not isinstance(fact, values.Array | values.List):
-            continue
-        if fact.shape == () and (not numbers or _is_item(program, atom)):
-            continue
+    for slot, atom in sharing:
         here = Edge("end", (), len(program.body), slot)
         memory, reasons = _owned(program, memory, reasons, here, taken, costs)
         while items and (edges := _of_items(memory, memory.outputs[slot].items)):
@@ -554,6 +553,14 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
         if memory.outputs[slot].own is not None:
             taken[memory.outputs[slot].own] = atom.id
     return with_copies(program, reasons, reasons) if reasons else program
+
+
+def _may_share(program: Program, atom: gast.AST, numbers: bool) -> bool:
+    """Whether what is handed out may be memory of something else."""
+    fact = program.fact(atom)
+    if not isinstance(atom, gast.Name) or not isinstance(fact, values.Array | values.List):
+        return False
+    return fact.shape != () or (numbers and not _is_item(program, atom))
 
 
 def _owned(
