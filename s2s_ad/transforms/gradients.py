@@ -15,6 +15,7 @@ from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.simplify.pipelines import AFTER
+from s2s_ad.transforms.called_once import called_once_in_place
 from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import (
     Target,
@@ -58,11 +59,12 @@ def gradient(
         return_ids: each gradient comes with the identity of its target.
         sens: the adjoint of the output, as a further input; without it each is 1.
     """
+    targets = tree.leaves(wanted)
+    program = called_once_in_place(program, wanted_leaves(program, targets))
     output, aux = split_aux(program, has_aux)
     floats = check_output(program, output)
     check_real(program, floats)
     builder = Builder()
-    targets = tree.leaves(wanted)
     sweep = Reverse(builder, program, wanted_leaves(program, targets), at_once=sens is None)
     sweep.forward_sweep()
     more = [] if sens is None else [sens.entered(sweep, output)]
@@ -114,8 +116,9 @@ def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -
     The adjoints have the nesting of `wanted`, a Tree of Targets. With `has_aux` the output is a
     pair: what is differentiated, and the rest.
     """
-    output, aux = split_aux(program, has_aux)
     targets = tree.leaves(wanted)
+    program = called_once_in_place(program, wanted_leaves(program, targets))
+    output, aux = split_aux(program, has_aux)
     builder = Builder()
     sweep = Reverse(builder, program, wanted_leaves(program, targets))
     sweep.forward_sweep()

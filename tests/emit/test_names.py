@@ -80,7 +80,7 @@ def long_helper(x):
     "fn, names",
     [
         (in_helpers, "centered sqrt_var"),
-        (in_place_of_helpers, "logistic_f tanh_f logistic_g"),
+        (in_place_of_helpers, "logistic_f tanh_x logistic_g"),
         (quotients, "high_minus_low exp_x"),
         (parts_of_one_array, "x_difference"),
         (squares, "x_squared"),

@@ -263,7 +263,7 @@ def test_text_is_called_as_the_classes_and_attributes_of_the_user():
             self.encoder = Block()
 
         def construct(self, image):
-            return self.encoder(image)
+            return self.encoder(self.encoder(image))
 
     text = grad(Model()).source(X)
     assert "def model_grad(image):" in text

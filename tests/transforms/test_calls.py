@@ -242,6 +242,55 @@ def test_a_helper_has_a_backward_of_its_own():
     assert functions(grad(twice).source(h, x, W, U)) == ["twice_grad", "cell", "cell_backward"]
 
 
+def called_once(h, x, W, U):
+    return np.sum(cell(cell_of_squares(h), x, W, U) ** 2)
+
+
+def cell_of_squares(h):
+    squares = h * h
+    return squares + np.sin(squares)
+
+
+def called_in_a_loop(h, x, W, U):
+    for _ in range(3):
+        h = cell(h, x, W, U)
+    return np.sum(h * h)
+
+
+def of_what_may_be_left_out(h, x, W, U):
+    y = roots_of(h[0] ** 2)
+    if h[1] > 0:
+        y = h[1]
+    return y * y
+
+
+def roots_of(x):
+    root = np.sqrt(x)
+    return root * np.exp(root)
+
+
+@pytest.mark.parametrize(
+    "f, kept",
+    [
+        (called_once, []),
+        (called_in_a_loop, ["cell"]),
+        (twice, ["cell"]),
+        (of_what_may_be_left_out, ["roots_of"]),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_short_helper_that_one_place_calls_is_written_there(f, kept):
+    arguments = (h, x, W, U)
+    text = grad(f).source(*arguments)
+    helpers = [
+        name for name in re.findall(r"(?m)^def (\w+)", text)[1:] if not name.endswith("_forward")
+    ]
+    assert {name.removesuffix("_backward") for name in helpers} == {*kept}, text
+    np.testing.assert_allclose(
+        grad(f)(*arguments), central_differences(f, arguments)[0], rtol=1e-6, atol=1e-9
+    )
+
+
 def test_a_helper_of_one_expression_is_written_in_place():
     assert functions(grad(inlined).source(x)) == ["inlined_grad"]
 

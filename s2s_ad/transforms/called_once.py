@@ -1,0 +1,166 @@
+"""Short helpers that one place calls are written there before the reverse sweep.
+
+Each helper that keeps its name costs two calls, two returns and what the one hands to the other.
+Where two places call it that is shorter than its text twice; where one does, and the helper is
+short, its values are simply there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s_ad.analysis import activity
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import Builder, to_node
+from s2s_ad.core.callee import Callee, callee_of, item_of, reached
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Attempt, Branch, Loop, everywhere, map_blocks, region_of
+from s2s_ad.diagnostics import Origin
+
+LONGEST = 10  # lines of the user's in a helper
+SCREEN = 40  # lines of the user's in a function with helpers in it
+
+
+def called_once_in_place(program: Program, wanted: Sequence[str]) -> Program:
+    """The program in which a short helper that derivatives pass through is written where it is
+    called, if that is one place."""
+    sites = _sites(program)
+    if not any(count == 1 for count in sites.values()):
+        return program
+    names = [atom.id for atom in program.outputs() if isinstance(atom, gast.Name)]
+    active = activity.varied(program, wanted) & activity.useful(program, names)
+    return _InPlace(sites, SCREEN - _count(program)).of(program, active)
+
+
+def _sites(program: Program) -> Counter:
+    """In how many places of the text each function of the user's is called."""
+    blocks = [program, *(each for inner in reached((program,)) for each in inner.blocks)]
+    calls = (callee_of(each) for block in blocks for each in block.body)
+    return Counter(call.program.origin for call in calls if call is not None)
+
+
+def _count(program: Program) -> int:
+    return len({*_lines(program)})
+
+
+def _lines(program: Program) -> Iterator[tuple[str, int]]:
+    """The lines of the user's that a function is made of, its blocks too."""
+    for statement in program.body:
+        if statement.origin is not None:
+            yield statement.origin.file, statement.origin.line
+        region = region_of(statement)
+        for block in () if region is None else region.blocks:
+            yield from _lines(block)
+
+
+def _may_be_left_out(program: Program, place: int, call: Callee) -> bool:
+    """Whether a branch may give something else for what a steep helper returns: the backward pass
+    of a call is not run then (`left_out`)."""
+    if not (call.has_poles or call.overflows):
+        return False
+    found = {program.body[place].target}
+    for each in program.body[place + 1 :]:
+        if found.isdisjoint(each.reads):
+            continue
+        if isinstance(each.rule, Branch | Attempt):
+            return True
+        found.add(each.target)
+    return False
+
+
+class _InPlace:
+    """Writes helpers where they are called.
+
+    Args:
+        sites: in how many places each function is called.
+        room: how many lines more the function may have.
+    """
+
+    def __init__(self, sites: Counter, room: int):
+        self.sites, self.room = sites, room
+
+    def of(self, program: Program, active: Collection[str] | None = None) -> Program:
+        """The program with helpers in place, where calls and blocks of `active` names are looked
+        at; in blocks all are."""
+
+        def inside(statement: form.Statement) -> bool:
+            return active is None or statement.target in active
+
+        body = [self._with_blocks(each, program) if inside(each) else each for each in program.body]
+        program = program.with_body(body)
+        chosen: dict[str, Callee] = {}
+        for place, each in enumerate(program.body):
+            call = callee_of(each)
+            if call is not None and inside(each) and not _may_be_left_out(program, place, call):
+                chosen |= {each.target: call} if self._takes(call) else {}
+        return self._written(program, chosen) if chosen else program
+
+    def _with_blocks(self, statement: form.Statement, program: Program) -> form.Statement:
+        if isinstance(statement.rule, Loop):
+            return statement
+        alone = program.with_(body=(statement,))
+        return map_blocks(alone, self.of).body[0]
+
+    def _takes(self, call: Callee) -> bool:
+        plain = type(call) is Callee and not call.is_stub and not call.is_recursive
+        if not plain or self.sites[call.program.origin] != 1 or call.program.tried:
+            return False
+        lines = _count(call.program)
+        if lines > min(LONGEST, self.room):
+            return False
+        self.room -= lines
+        return True
+
+    def _written(self, program: Program, chosen: dict[str, Callee]) -> Program:
+        builder = Builder()
+        atoms: dict[str, Any] = {
+            name: builder.import_name(program, name) for name in program.leaves()
+        }
+        atoms |= {each.name: builder.import_name(program, each.name) for each in program.captured()}
+        results: dict[str, list] = {}
+        captures = {each.name or id(each): each for each in program.captures}
+        for statement in program.body:
+            item = item_of(statement)
+            with builder.at(statement.origin, statement.phase):
+                if statement.target in chosen:
+                    call = chosen[statement.target]
+                    helper = _placed(self.of(call.program), statement.origin)
+                    captures = {each.name or id(each): each for each in helper.captures} | captures
+                    operands = [builder.view(each, atoms) for each in statement.operands]
+                    leaves = dict(zip(helper.leaves(), operands, strict=True))
+                    outputs = tree.leaves(builder.splice(helper, leaves))
+                    if call.several:
+                        results[statement.target] = outputs
+                        continue
+                    value = outputs[0]
+                elif item is not None and item[0] in results:
+                    value = results[item[0]][item[1]]
+                else:
+                    builder.replay(statement, atoms, program)
+                    continue
+            name = statement.target
+            atoms[name] = builder.named(value, program.hints[name])
+        output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
+        return builder.as_body_of(program, output=output, captures=tuple(captures.values()))
+
+
+def _placed(helper: Program, call: Origin | None) -> Program:
+    """A helper of another file as the line that calls it."""
+    if call is None or helper.origin is None or helper.origin.file == call.file:
+        return helper
+
+    def at_call(program: Program) -> Program:
+        body = [
+            each
+            if each.origin is None
+            else each.at(replace(each.origin, root=call.root), each.phase)
+            for each in program.body
+        ]
+        return program.with_(body=tuple(body))
+
+    return everywhere(at_call)(helper)
