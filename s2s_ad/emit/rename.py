@@ -126,6 +126,13 @@ class Naming:
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)
 
+    def of_the_user(self, node: Any) -> set[str]:
+        """What names of the user's that a node reads are called."""
+        named = [each for each in form.reads(node) if each in self.shown]
+        return {
+            self.shown[each] for each in named if self._hint(self.variables.of(each)).kind == "user"
+        }
+
     def holds_numbers(self, name: str) -> bool:
         """Whether the items of a list are certain to be numbers, arrays without axes neither."""
         fact = self.program.facts.get(name)

@@ -25,6 +25,7 @@ from s2s_ad.emit.definition import (
     keywords_of,
     with_free_trees,
 )
+from s2s_ad.emit.early_returns import INDENT, with_early_returns
 from s2s_ad.emit.folding import Refold
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.lines import Line, flat
@@ -226,6 +227,7 @@ class Module:
         body.append(_return(naming.renamed(output), returned))
         body = idiomatic(body, WIDTH)
         comment(program, body)
+        body = with_early_returns(body, naming.of_the_user(output), WIDTH - INDENT)
         self.helpers |= surface.helpers
         self.modules |= surface.modules
         made = definition(program, body, naming)

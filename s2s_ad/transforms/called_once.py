@@ -15,11 +15,12 @@ from typing import Any
 import gast
 
 from s2s_ad.analysis import activity
-from s2s_ad.core import form, tree
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Callee, callee_of, item_of, reached
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, everywhere, map_blocks, region_of
+from s2s_ad.core.rule import ITEM
 from s2s_ad.diagnostics import Origin
 
 LONGEST = 10  # lines of the user's in a helper
@@ -133,6 +134,7 @@ class _InPlace:
                     captures = {each.name or id(each): each for each in helper.captures} | captures
                     operands = [builder.view(each, atoms) for each in statement.operands]
                     leaves = dict(zip(helper.leaves(), operands, strict=True))
+                    _name_after_parameters(builder, helper, leaves)
                     outputs = tree.leaves(builder.splice(helper, leaves))
                     if call.several:
                         results[statement.target] = outputs
@@ -147,6 +149,15 @@ class _InPlace:
             atoms[name] = builder.named(value, program.hints[name])
         output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
         return builder.as_body_of(program, output=output, captures=tuple(captures.values()))
+
+
+def _name_after_parameters(builder: Builder, helper: Program, leaves: dict[str, Any]) -> None:
+    """What is computed for a helper is called as its parameter, where it has no other name."""
+    for leaf, operand in leaves.items():
+        rule, _, _ = builder.definition(operand)
+        named = rule is None or rule.view or rule is ITEM
+        if not named and not isinstance(builder.fact(operand), values.List):
+            builder.named(operand, Hint(helper.hints[leaf].text, "temporary"))
 
 
 def _placed(helper: Program, call: Origin | None) -> Program:

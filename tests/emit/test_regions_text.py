@@ -316,6 +316,24 @@ def test_a_kept_value_without_a_name_is_called_the_same_on_both_ways():
     assert f"{name} = {name}_saved.pop()" in text
 
 
+def left_early(x, y):
+    if x < 0:
+        return 0.0
+    root = np.sqrt(x)
+    if root > y:
+        return y
+    return root * y * y
+
+
+def test_a_path_that_has_its_results_at_once_returns_them():
+    text = grad(left_early, (0, 1)).source(4.0, 3.0)
+    assert body(text).startswith("if x < 0:\n    return 0.0, 0.0\nroot = np.sqrt(x)\n"), text
+    assert "    return 0.0, 1.0\n" in text and "else" not in text
+    assert "else" not in jit(left_early).source(4.0, 3.0)
+    for x, y, slopes in ((-1.0, 2.0, (0, 0)), (9.0, 2.0, (0, 1)), (4.0, 3.0, (2.25, 12))):
+        assert grad(left_early, (0, 1))(x, y) == slopes
+
+
 def test_statements_in_blocks_are_counted():
     assert jit(root).text(2.0).statements == 4
     assert jit(three_ways).text(2.0).statements == 6
