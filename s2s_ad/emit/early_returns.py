@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-from collections import Counter
-
 import gast
 
+from s2s_ad.core import form
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import absorb, mark, with_origin
 
@@ -21,20 +19,17 @@ def with_early_returns(body: list[gast.stmt], own: set[str], width: int) -> list
     """
     *before, last = body
     branch = before[-1] if before else None
-    if not isinstance(branch, gast.If) or not branch.orelse:
+    if not isinstance(last, gast.Return) or not isinstance(branch, gast.If) or not branch.orelse:
         return body
     room = width - INDENT - len("return ")
-    sides = [_returned(side, last, own, room) for side in (branch.body, branch.orelse)]
-    if sides == [None, None]:
+    then = _returned(branch.body, last, own, room)
+    orelse = _returned(branch.orelse, last, own, room)
+    if then is None and orelse is None:
         return body
-    branch.body, orelse = (
-        [made] if made is not None else with_early_returns([*side, _again(last)], own, each)
-        for made, side, each in zip(
-            sides, (branch.body, branch.orelse), (width - INDENT, width), strict=True
-        )
-    )
+    inner, outer = [*branch.body, _again(last)], [*branch.orelse, _again(last)]
+    branch.body = with_early_returns(inner, own, width - INDENT) if then is None else [then]
     branch.orelse = []
-    return [*before, *orelse]
+    return [*before, *(with_early_returns(outer, own, width) if orelse is None else [orelse])]
 
 
 def _returned(
@@ -42,32 +37,34 @@ def _returned(
 ) -> gast.Return | None:
     """What a block returns that does no more than to name it, if that is a short line."""
     made = _again(last)
+    computed: list[str] = []
     for statement in reversed(block):
-        targets = getattr(statement, "targets", ()) if isinstance(statement, gast.Assign) else ()
-        if not targets or not all(isinstance(each, gast.Name) for each in targets):
+        if not isinstance(statement, gast.Assign) or statement.value is None:
             return None
-        names = {each.id for each in targets}
-        count = Counter(n.id for n in gast.walk(made.value) if isinstance(n, gast.Name))
-        if own & names or any(count[name] != 1 for name in names):
+        names = [each.id for each in statement.targets if isinstance(each, gast.Name)]
+        reads = form.reads(made.value)
+        if len(names) < len(statement.targets) or own.intersection(names):
             return None
-        made.value = _Values(names, statement.value).visit(made.value)
+        if any(reads.count(name) != 1 for name in names):
+            return None
+        computed = [*([] if _is_still(statement.value) else names), *computed]
+        made.value = form.substitute(made.value, dict.fromkeys(names, statement.value))
+    in_order = [each for each in form.reads(last.value) if each in computed]
+    if in_order != computed and any(isinstance(each, gast.Call) for each in gast.walk(made.value)):
+        return None  # it may draw a number, or take it off a list
     if len(print_expression(made.value)) > room:
         return None
     absorb(made, block)
     return made
 
 
+def _is_still(value: gast.AST) -> bool:
+    """Whether a value is the same whatever else is computed before."""
+    plain = gast.Name | gast.Constant | gast.UnaryOp | gast.unaryop | gast.expr_context
+    return all(isinstance(each, plain) for each in gast.walk(value))
+
+
 def _again(last: gast.Return) -> gast.Return:
-    made = with_origin(gast.Return(copy.deepcopy(last.value)), None)
+    made = with_origin(gast.Return(last.value), None)
     mark(made, last.origins, last.defines)
     return made
-
-
-class _Values(gast.NodeTransformer):
-    """Writes a value for each of some names."""
-
-    def __init__(self, names: set[str], value: gast.AST):
-        self.names, self.value = names, value
-
-    def visit_Name(self, node: gast.Name) -> gast.AST:
-        return copy.deepcopy(self.value) if node.id in self.names else node
