@@ -48,7 +48,8 @@ def _returned(
         if any(reads.count(name) != 1 for name in names):
             return None
         computed = [*([] if _is_still(statement.value) else names), *computed]
-        made.value = form.substitute(made.value, dict.fromkeys(names, statement.value))
+        value: gast.AST = statement.value
+        made.value = form.substitute(made.value, dict.fromkeys(names, value))
     in_order = [each for each in form.reads(last.value) if each in computed]
     if in_order != computed and any(isinstance(each, gast.Call) for each in gast.walk(made.value)):
         return None  # it may draw a number, or take it off a list
