@@ -32,10 +32,10 @@ Chain = tuple[tuple[str, Transform], ...]
 class Family(Locked):
     """What functions with the same code share: signatures, options that were learnt, templates.
 
-    `by_value` are the places of arguments that count by value, `opened` the parameters in which
-    objects are trees; `lists_apart` says whether each item
-    of a list is an input, however long it is, `numbers_are_fixed` whether defaults are always part
-    of the code.
+    `by_value` are the places of arguments that count by value, `floats` those of them where floats
+    do, too, `opened` the parameters in which objects are trees; `lists_apart` says whether each
+    item of a list is an input, however long it is, `numbers_are_fixed` whether defaults are always
+    part of the code.
     """
 
     def __init__(self, key: Any = None):
@@ -44,6 +44,7 @@ class Family(Locked):
         self.code: weakref.ref | None = None
         self.signatures: Any = None
         self.by_value: tuple[tuple[str, tree.Path], ...] = ()
+        self.floats: frozenset[tuple[str, tree.Path]] = frozenset()
         self.opened: frozenset[str] = frozenset()
         self.lists_apart = False
         self.numbers_are_fixed = False

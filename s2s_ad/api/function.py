@@ -429,6 +429,8 @@ class Transformed:
         """Let the fast path serve calls like this one."""
         if self._signatures.last is not None or entry.found.loaded.program.takes_lists:
             return  # it would compare each of their items
+        if self._family.floats:
+            return  # which it takes for the same where they are equal: 0.0 and -0.0
         given = exact(self.__signature__, arguments, self._family.opened)
         names = self._watched(given)
         hots = with_call(
@@ -466,14 +468,14 @@ class Transformed:
         return (key, *known) if known else key
 
     def _known(self, arguments: dict[str, Any]) -> Iterator[tuple[tuple[str, tree.Path], Any]]:
-        """What counts by value in a call: ints, shapes of arrays, and where they stand."""
+        """What counts by value in a call: numbers, shapes of arrays, and where they stand."""
         for place in self._family.by_value:
             name, path = place
             try:
                 value = tree.follow(arguments[name], path)
             except (LookupError, AttributeError, TypeError):
                 continue  # this call has another structure
-            if type(value) is int:
+            if type(value) is int or (type(value) is float and place in self._family.floats):
                 yield place, value
             elif isinstance(value, np.ndarray):
                 yield place, value.shape
@@ -644,13 +646,18 @@ class Transformed:
         return None
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
-        """Let the ints and shapes that a rule asked for be part of the signature from now on."""
+        """Let the numbers and shapes that a rule asked for be part of the signature from now on.
+
+        Not the floats that a transform differentiates by.
+        """
         family = self._family
-        before = family.by_value
-        fresh = [place for place in need.inputs if place not in before]
-        family.by_value = (*before, *fresh)
-        if not {place for place, _ in self._known(arguments)} & set(fresh):
-            family.by_value = before
+        before = family.by_value, family.floats
+        known = {place for place, _ in self._known(arguments)}
+        reached = self._reached(self._opened(arguments))
+        family.by_value = tuple(dict.fromkeys((*family.by_value, *need.inputs)))
+        family.floats = family.floats.union(x for x in need.inputs if x[0] not in reached)
+        if not {place for place, _ in self._known(arguments)} - known:
+            family.by_value, family.floats = before
             raise need.error
 
     @patient()
@@ -915,8 +922,30 @@ class Transformed:
         try:
             program = self.derive(arguments)[0]
         except StaticNeeded as need:
-            raise self._needed(need, leaves) from None
+            known = self._known_inside(arguments, need, leaves)
+            if not known:
+                raise self._needed(need, leaves) from None
+            program = self.derive(known)[0]
         return splice(lowering, program, leaves)
+
+    def _known_inside(
+        self, arguments: Arguments, need: StaticNeeded, leaves: dict
+    ) -> Arguments | None:
+        """The arguments with the floats by value that are needed; None where none is known."""
+        reached = self._reached(arguments)
+        floats = {x for x in need.inputs if x[0] not in reached and type(leaves.get(x)) is float}
+        if not floats:
+            return None
+        facts = {}
+        for name, fact in arguments.facts.items():
+            places = iter([(name, path) for path in tree.paths(fact)])
+
+            def by_value(each: Any, places: Iterator = places) -> Any:
+                place = next(places)
+                return values.Static(leaves[place]) if place in floats else each
+
+            facts[name] = tree.tree_map(by_value, fact)
+        return Arguments(arguments.signature, facts)
 
     def lowered(
         self, lowering: Any, args: list, kwargs: dict[str, Any]

@@ -40,6 +40,7 @@ def handle_iterators() -> None:
     STEPPED.update({each: getattr(steps, each.__name__) for each in (enumerate, filter, map)})
     named = {name: getattr(itertools, name) for name in steps.OF_ITERTOOLS}
     STEPPED.update({each: getattr(steps, name) for name, each in named.items()})
+    write(types.GeneratorType.throw, steps.thrown)
 
 
 def handle_python_objects() -> None:

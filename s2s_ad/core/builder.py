@@ -442,6 +442,10 @@ class Builder:
         given = ((key, key_of(value)) for key, value in params.items())
         return self._numbered.get((function, *map(key_of, operands), *given))
 
+    def stands_for(self, result: Symbol, function: Callable, operand: Symbol) -> None:
+        """Give this result for `function` of the operand, as long as both can be read."""
+        self._numbered[function, key_of(operand)] = result
+
     def _real_where_it_is(self, rule: Rule, operands: list, fact: Any) -> Any:
         """The fact of a result whose dtype is not known, with what is known of that.
 

@@ -241,6 +241,17 @@ def drawn(program: Program) -> Iterator[form.Statement]:
                 yield statement
 
 
+def draws(blocks: Sequence[Program]) -> bool:
+    """Whether anything in them draws random numbers from a state that was there before."""
+    found = (each for block in blocks for each in drawn(block))
+    return any(each.rule.draws(each.operands) for each in found)
+
+
+def seeds(program: Program) -> bool:
+    """Whether it sets the state that draws of random numbers come from."""
+    return any(each.rule.seeds for each in drawn(program))
+
+
 def may_run_again(body: Iterable[form.Statement]) -> bool:
     """Whether a run of the statements that ended early leaves nothing behind: no print, no draw.
 

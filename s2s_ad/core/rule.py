@@ -123,6 +123,8 @@ class Rule:
     varied_parameters = False
     #: does more than to compute a value: never dropped, never merged
     effects = False
+    #: whether it sets the state that draws of random numbers come from
+    seeds = False
     #: the result is the same for every sample of a batch
     uniform = False
     #: the result is an array of zeros

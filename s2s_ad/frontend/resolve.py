@@ -232,6 +232,8 @@ class Captures:
         place = Place.of_object(value, text)
         if tree.is_container(value):
             return self._container(value, place)
+        if type(value) is set:
+            return self._set(value, place)
         return value if isinstance(value, CAPTURED_AS_IS) else Captured(value, place)
 
     def fixed(self, value: Any, text: str) -> Any:

@@ -85,6 +85,19 @@ def _conjugate_of(builder: Builder, value: Any) -> Any:
         return support.conj(value)
     if not builder.may_be_complex(value):
         return value
+    found = builder.found(np.conj, value)
+    if found is not None or (np.conj, value.name) in builder.notes:
+        return found
+    found = _conjugate_of_result(builder, value)
+    if isinstance(found, Symbol):
+        builder.stands_for(found, np.conj, value)
+    elif found is None:
+        builder.notes[np.conj, value.name] = "has to be computed"
+    return found
+
+
+def _conjugate_of_result(builder: Builder, value: Symbol) -> Any:
+    """The same of the result of an operation, by the conjugates of what that reads."""
     rule, operands, params = builder.definition(value)
     if rule is None:
         return None

@@ -292,7 +292,7 @@ def draw_of_made(kind: type, name: str) -> Draw | None:
 class Seed(Rule):
     """np.random.seed(n), random.seed(n): NumPy's own state, or Python's, begins anew."""
 
-    effects = flat = True
+    effects = flat = seeds = True
 
     def __init__(self, function: Callable, text: str):
         super().__init__(function, "seed")

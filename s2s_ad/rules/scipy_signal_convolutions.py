@@ -26,14 +26,22 @@ class Convolution(Rule):
     Args:
         options: keywords that change how it is computed, with the one value of each that has rules.
         correlates: whether it is a correlation, a convolution with the second array reversed.
+        later: of two places in the middle, whether mode='same' begins at the second one.
     """
 
     linear = (0, 1)
     of_complex = True
 
-    def __init__(self, function: Callable, options: str, correlates: bool = False):
+    def __init__(
+        self, function: Callable, options: str, *, correlates: bool = False, later: bool = False
+    ):
         super().__init__(function, function.__name__)
         self.text, self.correlates = f"in1, in2, mode='full'{options}", correlates
+        self.later = later
+
+    def _start(self, size: Any) -> Any:
+        """Where mode='same' begins in the whole, by the length of the second array."""
+        return size // 2 if self.later else (size - 1) // 2
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
@@ -45,6 +53,11 @@ class Convolution(Rule):
         if support.rank(operands[0]) == 0:
             return operands[0] * (support.conj(operands[1]) if self.correlates else operands[1])
         mode = static(given.pop("mode"), f"mode of {self.name}")
+        outside = {key: given.pop(key) for key in ("boundary", "fillvalue") if key in given}
+        plain = support.given(outside, self.text)
+        if plain and mode in ("full", "same"):
+            boundary = static(outside["boundary"], f"boundary of {self.name}")
+            return self._beyond(builder, operands, mode, boundary, outside["fillvalue"])
         options = support.given(support.static_params(given, self), self.text)
         if options.keys() - {"method"}:
             raise UnsupportedError(
@@ -54,6 +67,24 @@ class Convolution(Rule):
                 help=f"the supported form is {self.name}(in1, in2, mode)",
             )
         return builder.emit(self, operands, {} if mode == "full" else {"mode": mode})
+
+    def _beyond(self, builder: Builder, operands: list, mode: str, boundary: str, fill: Any) -> Any:
+        """The same of the first array with what `boundary` says that is around it."""
+        kinds = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap"}
+        kinds |= dict.fromkeys(("symm", "symmetric"), "symmetric")
+        if boundary not in kinds:
+            raise ValueError("boundary is none of 'fill', 'circular' (or 'wrap') and 'symmetric'")
+        array, window = operands
+        sizes = [np.size(window, axis) for axis in range(2)]
+        options = {"constant_values": fill} if kinds[boundary] == "constant" else {}
+        widths = [(size - 1, size - 1) for size in sizes]
+        around: Any = np.pad(array, widths, mode=kinds[boundary], **options)
+        whole = builder.emit(self, [around, window], {"mode": "valid"})
+        if mode == "full":
+            return whole
+        starts = [self._start(size) for size in sizes]
+        counts = [np.size(array, axis) for axis in range(2)]
+        return whole[tuple(slice(s, s + n) for s, n in zip(starts, counts, strict=True))]
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if support.any_unknown(*operands):
@@ -84,7 +115,7 @@ class Convolution(Rule):
         for axis in range(a.ndim):
             n, m = np.size(a, axis), np.size(v, axis)
             shorter = np.minimum(n, m)
-            before = (m - 1) // 2 if mode == "same" else shorter - 1
+            before = self._start(m) if mode == "same" else shorter - 1
             after = m - 1 - before if mode == "same" else shorter - 1
             widths.append((before, after))
         return np.pad(y_bar, widths)
@@ -117,7 +148,8 @@ class Convolution(Rule):
             v = np.flip(v, tuple(range(int(batched[1]), v.ndim)))
         sizes = [np.size(v, int(batched[1]) + axis) for axis in range(rank)]
         if mode != "valid":
-            befores = [size // 2 if mode == "same" else size - 1 for size in sizes]
+            same = mode == "same"
+            befores = [size - 1 - self._start(size) if same else size - 1 for size in sizes]
             pairs = zip(befores, sizes, strict=True)
             widths = [(b, n - 1 - b if mode == "same" else n - 1) for b, n in pairs]
             a = np.pad(a, [(0, 0)] * first + widths)
@@ -228,7 +260,8 @@ def _by_windows(y_bar: Any, signal: Any, count: Any, axis: int) -> Any:
 register(Convolution(scipy.signal.convolve, ", method='auto'"))
 register(Convolution(scipy.signal.convolve2d, ", boundary='fill', fillvalue=0"))
 register(Convolution(scipy.signal.correlate, ", method='auto'", correlates=True))
-register(Convolution(scipy.signal.correlate2d, ", boundary='fill', fillvalue=0", correlates=True))
+AROUND = ", boundary='fill', fillvalue=0"
+register(Convolution(scipy.signal.correlate2d, AROUND, correlates=True, later=True))
 register(Convolution(scipy.signal.fftconvolve, ", axes=None"))
 register(Convolution(scipy.signal.oaconvolve, ", axes=None"))
 register(Filter(scipy.signal.lfilter, "lfilter"))

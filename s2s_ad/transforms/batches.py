@@ -40,7 +40,7 @@ def batched_program(
         whole: Any = builder.adopt(leaf, values.add_axis(fact, axis, dim), hint)
         arguments[leaf] = np.moveaxis(whole, axis, 0) if axis else whole
         batched.add(leaf)
-    outputs, moved, context = batch(builder, program, arguments, batched, masked)
+    outputs, moved, context = batch(builder, program, arguments, batched, masked=masked)
     subject = f"the output of {program.name}"
     axes = tree.leaves(prefix(out_axes, program.result, "vmap: out_axes", subject))
     paths = tree.paths(program.result)

@@ -16,6 +16,12 @@ def items_of_object(iterator: Any) -> Any:
         yield each
 
 
+def thrown(generator: Any, error: Any) -> None:
+    """What a generator raises into which an exception is thrown: it stands in no `try`."""
+    generator.close()
+    raise error
+
+
 def numbers(start: int, stop: int, step: int) -> Any:
     number = start
     while number < stop if step > 0 else number > stop:

@@ -12,14 +12,16 @@ import random
 import re
 import warnings
 from collections import OrderedDict, deque, namedtuple
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 from scipy.optimize import root
 
 from api.oracles import gradient
@@ -29,6 +31,7 @@ pytestmark = pytest.mark.thinned(2)
 
 X = np.array([0.5, 1.2, 2.0])
 LOG = logging.getLogger("tests.as_people_write")
+Item = TypeVar("Item")
 
 
 # ---- a try that the types decide -----------------------------------------------------------------
@@ -694,6 +697,69 @@ def lists_three_deep(x):
     return np.sum(np.array(table) ** 2)
 
 
+class Stack(Generic[Item]):
+    """A class that is told of what its items are."""
+
+    def __init__(self):
+        self.items: list[Item] = []
+
+    @contextmanager
+    def trial(self, extra):
+        before = len(self.items)
+        self.items.append(extra)
+        try:
+            yield self
+        finally:
+            while len(self.items) > before:
+                self.items.pop()
+
+
+def of_types_in_brackets(x):
+    stack = Stack[float]()
+    stack.items.append(np.sum(x))
+    with stack.trial(np.sum(x * x)) as tried:
+        y = tried.items[-1]
+    return y + stack.items[-1] * len(stack.items)
+
+
+def ranges_beside_arrays(x):
+    y = np.atleast_1d(x) * np.ones(3)
+    return np.sum(range(1, 4) * y / range(2, len(y) + 2))
+
+
+class Dated:
+    def __init__(self, day, amount):
+        self.day, self.amount = day, amount
+
+    def __lt__(self, other):
+        return self.day < other.day
+
+
+def sorted_by_what_is_known(x):
+    days = [datetime.date(2024, 5, 1), datetime.date(2024, 1, 1), datetime.date(2024, 3, 1)]
+    flows = sorted(Dated(day, x * i) for i, day in enumerate(days, 1))
+    rates = OrderedDict((each.day.month, each.amount) for each in flows)
+    return sum(np.sum(rate) ** month for month, rate in rates.items())
+
+
+def running_mean():
+    total, count, mean = 0.0, 0, 0.0
+    while True:
+        x = yield mean
+        total += x
+        count += 1
+        mean = total / count
+
+
+def sent_to_a_generator(x):
+    mean = running_mean()
+    next(mean)
+    s = 0.0
+    for factor in (1.0, 2.5, 0.3):
+        s = s * mean.send(np.sum(x) * factor) + factor
+    return s if s is not None else (_ for _ in ()).throw(ValueError("no mean"))
+
+
 SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
@@ -703,7 +769,8 @@ AROUND = [
     frames,
     captured_lengths,
 ]
-AROUND += [slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
+AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
+AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
 ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes]
@@ -761,6 +828,55 @@ def test_captured_lengths_are_followed(monkeypatch):
 def draws_decide(x: Any) -> Any:
     n = int(random.random() * 2)
     return x if n > 0 or random.random() < 0.25 else 2 * x
+
+
+def of_links(x, links):
+    return sum(x[i] * len(links[n]) for i, n in enumerate("abc") if n in links["b"])
+
+
+def test_sets_are_arguments():
+    g = grad(of_links)
+    for links in ({"a": set("bc"), "b": {"a"}}, {"a": {"b"}, "b": set("ac"), "c": set()}):
+        np.testing.assert_allclose(
+            g(X, links), gradient(lambda x: of_links(x, links), X), atol=1e-8
+        )
+
+
+def blurred(x, sigma):
+    return np.sum(gaussian_filter(x, sigma) ** 3)
+
+
+def blurred_slope(x, sigma):
+    return np.sum(grad(blurred)(x, sigma) ** 2)
+
+
+@pytest.mark.parametrize("f", [blurred, blurred_slope])
+def test_a_float_that_is_asked_for_counts_by_value(f):
+    g = grad(f)
+    for sigma in (0.5, 1.0, 0.5, 1):
+        np.testing.assert_allclose(g(X, sigma), gradient(lambda x: f(x, sigma), X), rtol=1e-6)
+    with pytest.raises(S2SError, match="must be known"):
+        grad(f, (0, 1))(X, 0.5)
+
+
+def draws_from_a_seed(x):
+    np.random.seed(3)
+    low, best = np.random.uniform(0.0, 1.0, 3), np.zeros(3)
+    for _ in range(3):
+        low = low * x + np.random.rand(3)
+        better = low > 1.2
+        best[better] = low[better] ** 2
+    while np.sum(best) < 4.0 * x:
+        best = best + np.random.rand()
+    return np.sum(best)
+
+
+def test_each_sample_draws_what_it_draws_by_itself():
+    """The second sample drew on where the first one had stopped, and gave another value."""
+    batch = np.array([0.7, 1.3, 0.9])
+    np.testing.assert_allclose(vmap(draws_from_a_seed)(batch), [*map(draws_from_a_seed, batch)])
+    slopes = [(draws_from_a_seed(x + 1e-6) - draws_from_a_seed(x - 1e-6)) / 2e-6 for x in batch]
+    np.testing.assert_allclose(vmap(grad(draws_from_a_seed))(batch), slopes, rtol=1e-6)
 
 
 def test_a_draw_is_never_decided_when_code_is_generated():

@@ -162,6 +162,10 @@ SIGNALS = [
 ]
 SIGNALS += [
     case("scipy.signal.convolve2d(x, k)", x=real(4, 3), k=real(2, 2), **LIKE),
+    case("scipy.signal.correlate2d(x, k, 'same')", x=real(3, 4), k=real(2, 3), **LIKE),
+    case("scipy.signal.convolve2d(x, k, 'same', 'symm')", x=real(3, 4), k=real(2, 3), **LIKE),
+    case("scipy.signal.correlate2d(x, k, 'same', 'wrap')", x=real(3, 4), k=real(2, 3), **LIKE),
+    case("scipy.signal.convolve2d(x, k, fillvalue=0.3)", x=real(3, 3), k=real(2, 2), **LIKE),
     case("scipy.signal.correlate2d(x, k, mode='valid')", x=real(4, 3), k=real(2, 2), **LIKE),
     case("scipy.signal.oaconvolve(x, k)", x=real(5), k=real(3), **LIKE),
     case(

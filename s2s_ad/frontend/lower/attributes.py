@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
+from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.picked import Picked, is_picked
 from s2s_ad.frontend.lower.references import Box
@@ -332,8 +333,8 @@ PROPERTIES = {
 
 
 def _of_pythons_own(lowering: Lowering, value: Tree, name: str) -> Method:
-    """A method of a tuple, list, dict or set."""
-    kind = value.kind
+    """A method of a tuple, list, dict, set or iterator."""
+    kind = types.GeneratorType if is_iterator(value) else value.kind
     if kind is list and name in OF_DEQUES:
         return Method(getattr(deque, name), value)
     if kind is dict and name in OF_ORDERED:
@@ -348,7 +349,7 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     kind = value.kind
     if is_word(value) and isinstance(getattr(str, name, None), types.MethodDescriptorType):
         return Method(getattr(str, name), value)
-    if kind in CONTAINERS:
+    if kind in CONTAINERS or is_iterator(value):
         return _of_pythons_own(lowering, value, name)
     if name == "__class__":
         return kind

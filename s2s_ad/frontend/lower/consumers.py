@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -173,3 +174,4 @@ def _dict(lowering: Lowering, items: Generator, **more: Any) -> Any:
 _unless_apart(list, _list)
 _unless_apart(tuple, _tuple)
 _unless_apart(dict, _dict)
+_unless_apart(OrderedDict, _dict)

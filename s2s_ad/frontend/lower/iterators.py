@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import types
 from typing import Any
 
 import gast
@@ -50,10 +51,18 @@ from s2s_ad.frontend.lower.iteration import (
     iterator,
 )
 from s2s_ad.frontend.lower.kinds import hint_of
+from s2s_ad.frontend.lower.lists import method
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of
 from s2s_ad.frontend.lower.references import Box, parts_of
 from s2s_ad.frontend.lower.resuming import begin_items, has_item, take_item
-from s2s_ad.frontend.lower.suspended import goes_on, is_at_end, is_held, next_of
+from s2s_ad.frontend.lower.suspended import (
+    goes_on,
+    has_started,
+    is_at_end,
+    is_held,
+    next_of,
+    stop,
+)
 from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)
@@ -132,9 +141,42 @@ def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
     return step(lowering, value)
 
 
-def _next_yielded(lowering: Lowering, value: Box, default: tuple) -> Any:
+@method(types.GeneratorType.__next__)
+def next_method(lowering: Lowering, value: Box) -> Any:
+    return next_item(lowering, value)
+
+
+@method(types.GeneratorType.send)
+def send(lowering: Lowering, value: Box, sent: Any) -> Any:
+    """The next item, where `sent` is what the `yield` gives at which the generator waits."""
+    if generator_in(value) is None:
+        raise UnsupportedError(
+            "S2S204",
+            "send() to a generator that reads nothing that is sent",
+            help="call next()",
+        )
+    if has_started(lowering, value) is not True and unwrap(sent) is not None:
+        raise lowering.python_raises(
+            TypeError("can't send non-None value to a just-started generator")
+        )
+    return _next_yielded(lowering, value, (), sent)
+
+
+@method(types.GeneratorType.close)
+def close(lowering: Lowering, value: Box) -> None:
+    if generator_in(value) is None:
+        finish(lowering, value)
+    else:
+        stop(lowering, value)
+
+
+METHODS_OF_GENERATORS = ("__next__", "send", "throw", "close")
+LEAVES_ITERATORS.extend(getattr(types.GeneratorType, each) for each in METHODS_OF_GENERATORS)
+
+
+def _next_yielded(lowering: Lowering, value: Box, default: tuple, sent: Any = None) -> Any:
     """The next item of a generator that runs step by step."""
-    item = next_of(lowering, value)
+    item = next_of(lowering, value, sent)
     finished = is_at_end(lowering, value)
     if default:
         return choose(lowering, finished, lambda: default[0], lambda: item)

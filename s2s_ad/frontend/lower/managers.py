@@ -17,7 +17,7 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attempt import with_finally
-from s2s_ad.frontend.lower.attributes import read_attribute
+from s2s_ad.frontend.lower.attributes import Method, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, arguments_of
 from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import known_truth
@@ -49,10 +49,10 @@ HANDLERS[leave_context] = leave_context
 
 def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits | None:
     """The body under a manager of the user's; None where the expression is none."""
-    function = _generator_of(lowering, item.context_expr)
+    function, holders = _generator_of(lowering, item.context_expr)
     with lowering.placed(item.context_expr):
         if function is not None:
-            entered, leave, protected = _generator(lowering, item.context_expr, function)
+            entered, leave, protected = _generator(lowering, item.context_expr, function, holders)
         else:
             manager = lowering.evaluate(item.context_expr)
             if is_picked(manager):
@@ -131,22 +131,26 @@ def _exit_of(lowering: Lowering, manager: Any, kind: type) -> Callable[[], None]
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _generator_of(lowering: Lowering, node: gast.AST) -> types.FunctionType | None:
-    """The generator function that the call leads to, which contextlib.contextmanager decorates."""
+def _generator_of(lowering: Lowering, node: gast.AST) -> tuple[types.FunctionType | None, list]:
+    """The generator function that the call leads to, which contextlib.contextmanager decorates, and
+    the object that it is a method of, if any."""
     function = lowering.evaluate(node.func) if isinstance(node, gast.Call) else None
-    is_made = getattr(function, "__code__", None) is OF_GENERATORS
-    return function.__wrapped__ if is_made else None
+    is_method = isinstance(function, Method)
+    own, holders = (function.function, [function.holder]) if is_method else (function, [])
+    is_made = getattr(own, "__code__", None) is OF_GENERATORS
+    return (own.__wrapped__, holders) if is_made else (None, [])
 
 
 def _generator(
-    lowering: Lowering, call: gast.Call, function: types.FunctionType
+    lowering: Lowering, call: gast.Call, function: types.FunctionType, holders: list
 ) -> tuple[Any, Callable[[], None], bool]:
     """What it yields, what runs after that, and whether that runs after an exception, too."""
     kwargs = {each.arg: lowering.evaluate_any(each.value) for each in call.keywords}
     source = source_of(function, yields=True)
     before, given, after, protected = _at_yield(lowering, source.node)
     frame = Frame(function, source, function.__globals__, cells_of(function))
-    frame.arguments = arguments_of(lowering, function, spread(lowering, call.args), kwargs)
+    args = [*holders, *spread(lowering, call.args)]
+    frame.arguments = arguments_of(lowering, function, args, kwargs)
     frame.locals.update(frame.arguments)
 
     def run(body: list[gast.stmt], value: gast.AST | None = None) -> Any:

@@ -47,6 +47,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.heap import symbols
+from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.may_alias import may_be_one
 from s2s_ad.frontend.lower.objects import (
@@ -164,6 +165,7 @@ def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> A
     left, right = member_number(left), member_number(right)
     if isinstance(left, Tree) or isinstance(right, Tree) or _is_frozen(left):
         return _of_containers(lowering, function, left, right)
+    left, right = _beside_array(lowering, left, right), _beside_array(lowering, right, left)
     if is_number(left) and is_number(right):
         return lowering.call(function, *promoted(lowering, function, left, right))
     left, right = unwrap(left), unwrap(right)
@@ -172,6 +174,16 @@ def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> A
     if function is operator.or_ and all(isinstance(each, CLASSES) for each in (left, right)):
         return left | right
     raise _unsupported(lowering, left, right)
+
+
+def _beside_array(lowering: Lowering, value: Any, other: Any) -> Any:
+    """A range beside an array is an array of its numbers; other values as they are."""
+    known = unwrap(value)
+    if not isinstance(known, range | Range) or not isinstance(other, Symbol):
+        return value
+    if isinstance(other.fact, values.Scalar):
+        return value
+    return lowering.call(np.arange, known.start, known.stop, known.step)
 
 
 def _of_words(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:

@@ -109,7 +109,9 @@ def _places(lowering: Lowering, keys: list) -> list:
 
     def place(i: int) -> Any:
         before = [comes_before(each, keys[i]) for j, each in enumerate(keys) if j != i]
-        return functools.reduce(lambda a, b: lowering.call(operator.add, a, b), before, 0)
+        unknown = [each for each in before if isinstance(each, Symbol)]
+        known = sum(each for each in before if not isinstance(each, Symbol))
+        return functools.reduce(lambda a, b: lowering.call(operator.add, a, b), unknown, known)
 
     return [place(i) for i in range(len(keys))]
 

@@ -19,8 +19,10 @@ from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.scopes import FUNCTIONS, bound_names, parameters_of, scope_of
 
 #: locals under names that are no identifiers of Python: whether the generator has begun, whether it
-#: is at its end, at which of its yields it waits, what it yields, the item of another
+#: is at its end, at which of its yields it waits, what was sent to it, what it yields, the item of
+#: another
 STARTED, FINISHED, STAGE = "generator started", "generator finished", "yield stage"
+SENT = "sent to the generator"
 RESUME = "from a yield on"
 ITEM, STEP = "yielded ", "item of another"
 STATE = (STARTED, FINISHED, STAGE)
@@ -61,7 +63,7 @@ def resumable(node: gast.FunctionDef) -> Resumable:
 
 def not_resumable(node: gast.FunctionDef) -> gast.AST | None:
     """What stands around a yield, or is asked of it, from where nothing can go on."""
-    plain = [each.value for each in own_nodes(node.body) if isinstance(each, gast.Expr)]
+    plain = [x.value for x in own_nodes(node.body) if isinstance(x, gast.Expr) or receives(x)]
     for each in own_nodes(node.body):
         if isinstance(each, gast.Yield | gast.YieldFrom):
             if not any(each is other for other in plain):
@@ -69,7 +71,7 @@ def not_resumable(node: gast.FunctionDef) -> gast.AST | None:
         elif isinstance(each, gast.Return) and each.value is not None:
             return each
         elif isinstance(each, gast.stmt) and not isinstance(each, (gast.Expr, gast.If, *LOOPS)):
-            if has_yields(each):
+            if has_yields(each) and not receives(each):
                 return each
         elif isinstance(each, LOOPS) and has_yields(each):
             for leaver in leavers(each.body):
@@ -118,7 +120,8 @@ class _Resuming:
         kept |= {x.name for x in inner if isinstance(x, gast.FunctionDef)}
         found = {*names, *map(self._iterator, self.loops)} - kept
         found = {x for x in found if not all(assigns_first(each, x) for each in blocks)}
-        return found | kept | parameters_of(self.node) | {*STATE}
+        sent = {SENT} if is_sent_to(self.node) else set()
+        return found | kept | parameters_of(self.node) | {*STATE} | sent
 
     def _dispatched(self, stages: list[Block]) -> Block:
         """What follows the yield at which it waits."""
@@ -244,6 +247,16 @@ def is_yield(node: gast.AST) -> bool:
     return isinstance(node, gast.Expr) and isinstance(node.value, gast.Yield)
 
 
+def receives(node: gast.AST) -> bool:
+    """Whether the statement is `x = yield y`."""
+    return isinstance(node, gast.Assign) and isinstance(node.value, gast.Yield)
+
+
+def is_sent_to(node: gast.FunctionDef) -> bool:
+    """Whether the generator reads what is sent to it."""
+    return any(map(receives, own_nodes(node.body)))
+
+
 def has_yields(node: gast.AST) -> bool:
     return any(isinstance(each, gast.Yield | gast.YieldFrom) for each in own_nodes([node]))
 
@@ -257,7 +270,7 @@ def own_nodes(nodes: Iterable[gast.AST]) -> Iterator[gast.AST]:
 
 
 def _one_by_one(body: Block) -> Block:
-    """The statements with `yield from` as the loop that it is."""
+    """The statements with `yield from` as the loop that it is, and `x = yield y` as two."""
     return [made for each in body for made in _yielding(each)]
 
 
@@ -267,6 +280,10 @@ def _yielding(node: gast.stmt) -> Block:
         item = gast.copy_location(gast.Name(STEP, gast.Load(), None, None), node)
         (given,) = quote("V", node, {"V": gast.copy_location(gast.Yield(item), node)})
         return quote("for V in E: B", node, {"V": STEP, "E": value.value, "B": [given]})
+    if receives(node):
+        given = gast.copy_location(gast.Expr(value), node)
+        sent = gast.copy_location(gast.Name(SENT, gast.Load(), None, None), node)
+        return [given, gast.copy_location(gast.Assign(node.targets, sent, None), node)]
     if not has_yields(node):
         return [node]
     fields = {name: getattr(node, name, None) for name in node._fields}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import operator
+import types
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import apply
-from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import asked_of_each, for_each_picked, for_each_text
 from s2s_ad.frontend.lower.containers import (
     changeable,
@@ -90,11 +92,23 @@ def _item(lowering: Lowering, value: Any, index: Any) -> Any:
     return _of_an_object(lowering, value, index)
 
 
+#: what `class Stack(Generic[T])` has of typing
+GENERIC = vars(typing.Generic)["__class_getitem__"]
+
+
+def _takes_types(kind: type) -> bool:
+    """Whether what stands in the brackets behind the class says nothing but of what types it is."""
+    getter = method_of(kind, "__class_getitem__")
+    return getter is GENERIC or isinstance(getter, types.ClassMethodDescriptorType)
+
+
 def _of_an_object(lowering: Lowering, value: Any, index: Any) -> Any:
     """An item of an object whose class says what that is, or an entry of a captured mapping."""
     known = unwrap(value)
     if is_written(type(known), "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
+    if isinstance(known, type) and _takes_types(known):  # Stack[float](), list[float]()
+        return value
     entries = lowering.captures.entries(value)
     if entries is not None:
         return _of_mapping(lowering, type(known), entries, index)

@@ -36,7 +36,17 @@ from s2s_ad.frontend.lower.iteration import (
 from s2s_ad.frontend.lower.kinds import is_leaf
 from s2s_ad.frontend.lower.nonlocals import share
 from s2s_ad.frontend.lower.references import Box, parts_of
-from s2s_ad.frontend.lower.resuming import FINISHED, ITEM, STAGE, STATE, not_resumable, resumable
+from s2s_ad.frontend.lower.resuming import (
+    FINISHED,
+    ITEM,
+    SENT,
+    STAGE,
+    STARTED,
+    STATE,
+    is_sent_to,
+    not_resumable,
+    resumable,
+)
 from s2s_ad.frontend.lower.try_splitting import Bare
 from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import DEEPEST, Frame
@@ -58,7 +68,8 @@ def suspended(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Bo
         )
     made = resumable(source.node)
     frame.source = Source(made.around, source.file, source.lines, source.name)
-    frame.locals.update(arguments | dict.fromkeys(STATE, False) | {STAGE: 0})
+    sent = {SENT: None} if is_sent_to(source.node) else {}
+    frame.locals.update(arguments | dict.fromkeys(STATE, False) | {STAGE: 0} | sent)
     share(lowering, frame)
     state, frame.shared = frame.shared, None
     fixed = {name: each for name, each in arguments.items() if name in made.given}
@@ -67,9 +78,12 @@ def suspended(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Bo
     return lowering.memory.box(Tree(Iterator, ("items", "position", "state"), parts))
 
 
-def resume(lowering: Lowering, value: Box) -> Any:
-    """The next item; UNDEFINED where there is none."""
+def resume(lowering: Lowering, value: Box, sent: Any = None) -> Any:
+    """The next item, where this is what `yield` gives; UNDEFINED where there is none."""
     generator = generator_in(value)
+    receives = sent is not None and SENT in state_of(value).keys
+    if receives:
+        put_entry(lowering, state_of(value), SENT, sent)
     around, source = _with_state(value), generator.around.source
     if len(lowering.frames) > DEEPEST:
         raise UnsupportedError("S2S206", f"{source.name} reads itself")
@@ -79,6 +93,8 @@ def resume(lowering: Lowering, value: Box) -> Any:
     try:
         frame.outside = around.outside
         lowering.run(structured(generator.resume))
+        if receives:
+            put_entry(lowering, state_of(value), SENT, None)
         return frame.locals.get(ITEM, UNDEFINED)
     finally:
         lowering.frames.pop()
@@ -96,6 +112,16 @@ def _with_state(value: Box) -> Frame:
 def _may_be_carried(value: Any) -> bool:
     """Whether a loop carries the value as it is: others it takes apart, or not at all."""
     return isinstance(value, Box) or is_leaf(value)
+
+
+def has_started(lowering: Lowering, value: Box) -> Any:
+    """Whether anything of the generator has run."""
+    return read_entry(lowering, state_of(value), STARTED, UnboundLocalError())
+
+
+def stop(lowering: Lowering, value: Box) -> None:
+    """Nothing of the generator runs any more."""
+    put_entry(lowering, state_of(value), FINISHED, True)
 
 
 def is_finished(lowering: Lowering, value: Box) -> Any:
@@ -144,9 +170,9 @@ def _as_function(node: gast.GeneratorExp) -> gast.FunctionDef:
 # ---- loops ---------------------------------------------------------------------------------------
 
 
-def next_of(lowering: Lowering, value: Any) -> Any:
-    """The next item of a generator, where there is one."""
-    item = resume(lowering, value)
+def next_of(lowering: Lowering, value: Any, sent: Any = None) -> Any:
+    """The next item of a generator, where there is one; this is what its `yield` gives."""
+    item = resume(lowering, value, sent)
     return None if item is UNDEFINED else item
 
 

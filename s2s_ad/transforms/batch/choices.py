@@ -28,7 +28,7 @@ def select(
     condition, *operands = operands
     if condition.ndim != 1:
         raise Ragged
-    context.draw_alike(operands)
+    context.draw_alike(operands, region.blocks)
     facts = [
         each.fact if isinstance(each, Whole) else context.builder.fact(each) for each in operands
     ]

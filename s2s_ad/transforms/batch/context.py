@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, measure, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import draws
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Loop, block
 from s2s_ad.core.rule import Apart, Ragged
@@ -91,13 +92,23 @@ class Batch:
         builder: where the batched program is written.
         example: a Symbol whose first axis is as long as the batch.
         writer: writes a program for a batch; blocks are written by it.
+        seeded: the function sets the state that its random numbers come from: each sample draws
+            what it would draw by itself.
         masked: all samples take both sides of a branch, and what is not theirs is masked, however
             much it is; NotMasked where it has to be otherwise. It is for native code.
     """
 
-    def __init__(self, builder: Builder, example: Symbol, writer: Writer, masked: bool = False):
+    def __init__(
+        self,
+        builder: Builder,
+        example: Symbol,
+        writer: Writer,
+        *,
+        masked: bool = False,
+        seeded: bool = False,
+    ):
         self.builder, self.example, self.writer = builder, example, writer
-        self.masked = masked
+        self.masked, self.seeded = masked, seeded
         self.batched: set[str] = set()
         self.kept: dict[str, Kept] = {}  # lists of which an item is for some samples
         self.counts: dict[str, Kept] = {}  # their lengths
@@ -105,7 +116,7 @@ class Batch:
 
     def like(self, builder: Builder, example: Symbol) -> Batch:
         """Another batch, whose programs are written as those of this one are."""
-        return Batch(builder, example, self.writer, self.masked)
+        return Batch(builder, example, self.writer, masked=self.masked, seeded=self.seeded)
 
     def needs_no_masks(self) -> None:
         """Give up where not all samples do the same, in a batch that is masked."""
@@ -146,8 +157,10 @@ class Batch:
             isinstance(value, Symbol) and value.name in self.batched
         )
 
-    def draw_alike(self, operands: Iterable[Any]) -> None:
-        """Give up where what is done for some samples only may draw random numbers."""
+    def draw_alike(self, operands: Iterable[Any], blocks: Sequence[Program]) -> None:
+        """Give up where these blocks, which run for some samples only, may draw random numbers."""
+        if self.seeded and draws(blocks):
+            raise Apart
         names = [each.name for each in operands if isinstance(each, Symbol)]
         if any(isinstance(self.builder.facts[name], values.Generator) for name in names):
             raise Apart

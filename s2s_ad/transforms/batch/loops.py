@@ -28,7 +28,7 @@ def batch_loop(
         if any(given.bounds) or leaving or (test is not None and test.batched[0]):
             if changes_shapes(region):
                 raise Ragged  # samples that made other passes have other shapes
-            context.draw_alike(operands)
+            context.draw_alike(operands, region.blocks)
             return Lockstep(context, region, operands, flags).outputs()
         after = [a or b for a, b in zip(carried, body.batched, strict=False)]
         if after == carried:

@@ -23,7 +23,7 @@ def batch_region(
         raise Ragged  # neither texts nor exceptions are put into arrays
     kept = mirrored(context, region, operands)
     if kept is not None and isinstance(region, Loop):
-        context.draw_alike(operands)
+        context.draw_alike(operands, region.blocks)
         return Mirrored(context, region, operands, flags, kept).outputs()
     emit = {Attempt: _attempt, Branch: _branch, Loop: batch_loop}[type(region)]
     try:
@@ -31,7 +31,7 @@ def batch_region(
     except Apart:
         raise
     except Ragged:
-        context.draw_alike(operands)
+        context.draw_alike(operands, region.blocks)
         operands = [context.gathered(each) for each in operands]
         return samples.each_of_region(context, region, operands, flags)
 

@@ -78,7 +78,7 @@ def each_of_call(
     context: Batch, caller: Caller, operands: list, flags: list[bool]
 ) -> tuple[list, list[bool]]:
     """Let a library's function call the user's for one sample after the other."""
-    context.draw_alike(operands)
+    context.draw_alike(operands, caller.blocks)
     kinds = [
         sample_fact(context.builder.fact(each)) if flag else context.builder.fact(each)
         for each, flag in zip(operands, flags, strict=True)

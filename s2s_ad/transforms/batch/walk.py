@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, fresh_name
-from s2s_ad.core.callee import Callee, item_of
+from s2s_ad.core.callee import Callee, draws, item_of, seeds
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Program
@@ -35,20 +35,24 @@ def batch(
     program: Program,
     arguments: Mapping[str, Any],
     batched: set[str],
+    *,
     masked: bool = False,
+    seeded: bool = False,
 ) -> tuple[list, list[bool], Batch]:
     """Write `program` for a batch.
 
     Args:
         arguments: a value for each leaf; those of `batched` have the batch axis first.
         masked: what is not for all samples is masked: see `Batch`.
+        seeded: who calls the program has set the state that random numbers come from.
     Returns:
         the outputs, which of them are batched, and the batch.
     """
     examples = [arguments[name] for name in program.leaves() if name in batched]
     arrays = [each for each in examples if not isinstance(each.fact, values.List)]
     example = (arrays or examples)[0]  # a list has the length of the loop
-    context = Batch(builder, example, _written, masked)
+    own = seeded or seeds(program)
+    context = Batch(builder, example, _written, masked=masked, seeded=own)
     context.batched.update(arguments[name].name for name in batched)
     mark = builder.mark()
     try:
@@ -56,7 +60,9 @@ def batch(
     except Ragged as ragged:
         builder.undo(mark)
         if isinstance(ragged, Apart):
-            context.draw_alike([arguments[name] for name in program.leaves()])
+            context.draw_alike([arguments[name] for name in program.leaves()], ())
+        if seeded and draws([program]):
+            raise Apart from None
         outputs, flags = samples.each_of_program(context, program, arguments, ragged)
     return outputs, flags, context
 
@@ -233,7 +239,7 @@ def _compound(
     if alone or context.masked or any(map(context.kept_of, operands)):
         return _inlined(context, rule, operands)
     try:
-        made, batched = batched_call(rule, facts, tuple(flags))
+        made, batched = batched_call(rule, facts, tuple(flags), context.seeded)
     except BatchError:  # what has other shapes for other samples may end where it is called
         if isinstance(rule, CustomCallee) or rule.is_recursive:
             raise
@@ -251,17 +257,17 @@ def _inlined(context: Batch, call: Callee, operands: list) -> tuple[list, list[b
 
 
 def batched_call(
-    call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...]
+    call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...], seeded: bool = False
 ) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of a batch, which outputs are batched)."""
-    key = ("batch", values.canonical(facts), flags)
+    key = ("batch", values.canonical(facts), flags, seeded)
     known = call.derived.setdefault(key, [])
     for before, made in known:
         if values.in_another_call(before, facts):
             return made
     if call.is_recursive and not isinstance(call, CustomCallee):
-        return _batched_anew(call, facts, flags, known)
-    made = _batched_call(call, facts, flags)
+        return _batched_anew(call, facts, flags, known, seeded)
+    made = _batched_call(call, facts, flags, seeded)
     if isinstance(call, CustomCallee):
         made = custom_batch(batch, call, facts, flags, made)
     known.append((facts, made))
@@ -269,7 +275,7 @@ def batched_call(
 
 
 def _batched_anew(
-    call: Callee, facts: tuple, flags: tuple, known: list
+    call: Callee, facts: tuple, flags: tuple, known: list, seeded: bool
 ) -> tuple[Callee, tuple[bool, ...]]:
     """A function that calls itself: all its outputs are batched."""
     program = call.program
@@ -289,26 +295,32 @@ def _batched_anew(
     )
     batched = (True,) * len(nodes)
     known.append((facts, (stub, batched)))  # for the calls of itself
-    made, _ = _batched_program(program, facts, flags, batched)
+    made, _ = _batched_program(program, facts, flags, batched, seeded)
     stub.define(made.program)
     return stub, batched
 
 
-def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tuple[bool, ...]]:
-    made, batched = _batched_program(call.program, facts, flags)
+def _batched_call(
+    call: Callee, facts: tuple, flags: tuple, seeded: bool
+) -> tuple[Callee, tuple[bool, ...]]:
+    made, batched = _batched_program(call.program, facts, flags, (), seeded)
     if isinstance(call, CheckpointCallee):
         made = CheckpointCallee(made.program)
     return made, batched
 
 
 def _batched_program(
-    program: Program, facts: Sequence[Any], flags: Sequence[bool], spread: Sequence[bool] = ()
+    program: Program,
+    facts: Sequence[Any],
+    flags: Sequence[bool],
+    spread: Sequence[bool] = (),
+    seeded: bool = False,
 ) -> tuple[Callee, tuple[bool, ...]]:
     """`spread` marks outputs that get a batch axis even where all samples have the same."""
     builder = Builder()
     arguments = adopted(builder, program, program.leaves(), facts)
     moved = {name for name, flag in zip(arguments, flags, strict=True) if flag}
-    outputs, batched, context = batch(builder, program, arguments, moved)
+    outputs, batched, context = batch(builder, program, arguments, moved, seeded=seeded)
     if any(spread):
         outputs = [
             context.spread(value, own) if flag else value
