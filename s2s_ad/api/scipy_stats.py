@@ -18,6 +18,7 @@ from s2s_ad.frontend.resolve import Captured
 from s2s_ad.written import scipy_stats
 
 write(scipy.stats.gaussian_kde, scipy_stats.gaussian_kde)
+write(scipy.stats.linregress, scipy_stats.linregress)
 
 #: methods that are told no point
 OF_PARAMETERS = ("entropy", "mean", "median", "std", "var")

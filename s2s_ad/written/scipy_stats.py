@@ -1,8 +1,8 @@
-"""scipy.stats: the density that samples suggest."""
+"""scipy.stats: the density that samples suggest, and the line through points."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
@@ -63,3 +63,34 @@ class gaussian_kde:
 
     def __call__(self, points) -> Any:
         return self.evaluate(points)
+
+
+class LinregressResult(NamedTuple):
+    slope: Any
+    intercept: Any
+    rvalue: Any
+    pvalue: Any
+    stderr: Any
+
+
+def linregress(x, y, alternative="two-sided") -> LinregressResult:
+    """The line through points whose squared distances, upwards, have the least sum."""
+    if alternative != "two-sided":
+        unsupported("linregress with alternative=")
+    x, y = np.asarray(x), np.asarray(y)
+    if x.ndim != 1 or y.ndim != 1:
+        unsupported("linregress of arrays that have not one axis")
+    if len(x) == 0:
+        raise ValueError("Inputs must not be empty.")
+    if len(x) > 1 and np.max(x) == np.min(x):
+        raise ValueError("Cannot calculate a linear regression if all x values are identical")
+    dx, dy = x - np.mean(x), y - np.mean(y)
+    of_x, of_y, of_both = np.mean(dx * dx), np.mean(dy * dy), np.mean(dx * dy)
+    slope = of_both / of_x
+    intercept = np.mean(y) - slope * np.mean(x)
+    r = of_both / np.sqrt(of_x * of_y) if of_y > 0.0 else np.nan
+    if len(x) == 2:
+        return LinregressResult(slope, intercept, r, 1.0 if y[0] == y[1] else 0.0, 0.0)
+    free = len(x) - 2
+    p = scipy.special.betainc(free / 2.0, 0.5, 1.0 - r * r)
+    return LinregressResult(slope, intercept, r, p, np.sqrt((1.0 - r * r) * of_y / of_x / free))
