@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, sizes, tree, values
+from s2s_ad.core import form, known_arrays, sizes, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import METHODS, rule_of
@@ -222,6 +222,9 @@ def static(value: Any, purpose: str = "this argument") -> Any:
     """The value without Symbols, or NeedStatic: it has to be known now."""
     if isinstance(value, Symbol):
         known = constant_value(value)
+        items = (value.builder.known or {}).get(value.name)
+        if known is value and isinstance(items, np.ndarray):
+            return items.tolist()
         if known is value:
             raise NeedStatic(value.name, purpose)
         return known
@@ -269,6 +272,8 @@ class Builder:
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write
         self.notes: dict[Any, Any] = {}  # what rules found out of names, by the question
+        #: arrays by name whose items are part of the code; None where that was not asked for
+        self.known: dict[str, Any] | None = None
         self._numbered: dict[Any, Symbol] = {}
 
     @classmethod
@@ -414,13 +419,20 @@ class Builder:
             return short
         key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
+            value = self._known_value(rule, operands, params)
+            if known_arrays.is_whole(value):
+                return value
             asked = sizes.asked_of_the_run()
             fact = rule.inferred(self, operands, params)
             waits = sizes.asked_of_the_run() > asked
             required = () if self.derived else rule.required(self, operands, params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
             fact = self._real_where_it_is(rule, operands, fact)
+            if isinstance(value, np.ndarray):
+                fact = values.Array(value.dtype, value.shape)
             result = self.symbol(fact)
+            if value is not values.UNDEFINED:
+                self.known[result.name] = value
             size = rule.size(self, operands, params) if fact == values.Scalar(int) else None
             if size is not None:
                 self.is_size(result, size)
@@ -436,6 +448,19 @@ class Builder:
             if self.derived:
                 self.derived_names.add(result.name)
         return self._numbered[key]
+
+    def _known_value(self, rule: Rule, operands: list, params: dict[str, Any]) -> Any:
+        """What an operation on known arrays gives; UNDEFINED where it is on others."""
+        atoms = [*operands, *params.values()]
+        if self.known is None or rule.effects or rule.distinct:
+            return values.UNDEFINED
+        if not all(name in self.known for name in names_in(atoms)):
+            return values.UNDEFINED
+        if rule is ITEM:
+            return self.known[operands[0].name][params["index"]]
+        keywords = [gast.keyword(name, to_node(value)) for name, value in params.items()]
+        call = gast.Call(form.constant(rule.function), [*map(to_node, operands)], keywords)
+        return known_arrays.computed(call, rule, self.fact_of, self.known)
 
     def found(self, function: Callable, *operands: Any, **params: Any) -> Symbol | None:
         """The result of an operation that was computed before."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.known_arrays import LARGEST
 from s2s_ad.core.program import (
     CLOSURE,
     CONTENTS,
@@ -123,9 +124,10 @@ class Captures:
     """The objects that a function reads and the user did not pass, each noted once.
 
     `static` holds the keys of the places whose numbers, or the lengths of whose arrays, are part of
-    the code. `entered` is given the name of a number or an array, whether it is a number, and the
-    text of a Parameter, which may be changed, and gives what stands for it. Where the class of an
-    object has `__s2s_static__`, the numbers among its attributes are part of the code too.
+    the code, and those (`items_of`) of the arrays whose items are. `entered` is given the name of a
+    number or an array, whether it is a number, and the text of a Parameter, which may be changed,
+    and gives what stands for it. Where the class of an object has `__s2s_static__`, the numbers
+    among its attributes are part of the code too.
 
     `root` is the function that is transformed, where it is a plain one: the code that is made may
     serve other functions with its code.
@@ -381,6 +383,8 @@ class Captures:
             fact = replace(fact, shape=value.shape)
             shape = place.inside(value, ("attribute", "shape"))
             self._guard(shape, value.shape, same=operator.eq)
+            if items_of(place.key) in self.static and value.size <= LARGEST:
+                self._items(name, value, place)
         self._found(place, value, name)
         if not is_array(value):
             self.numbers[name] = place.key
@@ -393,6 +397,17 @@ class Captures:
         symbol = self.builder.adopt(name, fact, Hint(text, "user"))
         changes = place.text if isinstance(value, Parameter) else ""
         return self.entered(symbol, not isinstance(value, np.ndarray), changes)
+
+    def _items(self, name: str, value: np.ndarray, place: Place) -> None:
+        """An array whose items are part of the code."""
+
+        def items() -> tuple | None:
+            return _items_as_bytes(place.read())
+
+        options = {"path": place.path, "aspect": _items_as_bytes}
+        guard = Capture(place.text, items, items(), None, None, operator.eq, **options)
+        self.found[items_of(place.key)] = guard
+        self.builder.known[name] = np.array(value)
 
     def _list(self, value: list, fact: values.List, place: Place) -> Symbol:
         """A long list as one value, as long as its items are of these kinds."""
@@ -623,6 +638,18 @@ def whole_lists(allowed: WholeLists | None) -> Iterator[None]:
         yield
     finally:
         _whole_lists.reset(token)
+
+
+def items_of(key: tuple) -> tuple:
+    """The key of the items of an array that stands at a place."""
+    return ("items", *key)
+
+
+def _items_as_bytes(value: Any) -> tuple | None:
+    """What tells arrays apart whose items are part of the code."""
+    if not isinstance(value, np.ndarray):
+        return None
+    return value.dtype.str, value.shape, value.tobytes()
 
 
 def _as_whole(value: Any) -> values.List | None:

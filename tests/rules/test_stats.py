@@ -89,6 +89,8 @@ ARRAYS = [
 ]
 ARRAYS += [
     case("x * scipy.stats.rankdata(x)", x=distinct(5), general=False),
+    case("scipy.stats.linregress(x, y)[2]", x=real(5), y=real(5), **SAMPLES),
+    case("scipy.stats.linregress(x, y).pvalue", x=real(5), y=real(5), **SAMPLES),
     case("x * scipy.stats.rankdata(x, 'min', axis=1)", x=distinct(2, 3), general=False),
     case("x + scipy.stats.bernoulli.ppf(0.4, p)", x=real(3), p=between(0.7, 0.9), general=False),
     case("scipy.stats.wishart.logpdf(A @ A.T + np.eye(2), d[0], S @ S.T + np.eye(2))", **MATRICES),

@@ -163,6 +163,7 @@ class Lowering:
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
         real_powers: powers of Python's numbers are checked to be real (see `rules/real_powers`).
+        knows_arrays: what is computed of constants alone is known (see `core/known_arrays`).
         refused: why the function was refused while conditions on captured numbers, or on whole
             numbers among the arguments, were open; now branches have to know these.
         lengths: they have to know lengths of arguments, too.
@@ -181,6 +182,7 @@ class Lowering:
         refused: S2SError | None = None,
         lengths: bool = False,
         stepwise: frozenset[gast.AST] = frozenset(),
+        knows_arrays: bool = False,
     ) -> None:
         self.stepwise = stepwise
         self.decides_lengths = lengths
@@ -189,6 +191,8 @@ class Lowering:
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.sharing: dict[tuple, Sequence] = {}  # loops that left aliases: where, and their bounds
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
+        if knows_arrays:
+            self.builder.known = {}
         if real_powers:
             check_powers(self.builder)
         self.memory = Memory(self.builder)

@@ -42,7 +42,7 @@ from s2s_ad.frontend.lower.picked import EACH, is_picked, is_told_apart, members
 from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.lower.texts import none_or
-from s2s_ad.frontend.resolve import Captured
+from s2s_ad.frontend.resolve import Captured, items_of
 from s2s_ad.frontend.scopes import bound_otherwise
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -106,6 +106,7 @@ class Ways:
     refused: S2SError | None = None
     lengths: bool = False
     stepwise: frozenset[gast.AST] = frozenset()
+    knows_arrays: bool = False
 
 
 def _with_static(
@@ -126,6 +127,9 @@ def _with_static(
     if numbers:
         return replace(ways, static=ways.static | numbers)
     needed = _static_needed(lowering, inputs, ancestors, need)
+    arrays = {items_of(places.arrays[name]) for name in ancestors if name in places.arrays}
+    if not needed.inputs and (arrays - ways.static or not ways.knows_arrays):
+        return replace(ways, static=ways.static | arrays, knows_arrays=True)
     if lowering.lumped and not ways.tells_apart and not _may_be_asked(lowering, inputs, ancestors):
         return replace(ways, tells_apart=True)
     raise needed from None
