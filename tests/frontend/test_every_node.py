@@ -134,7 +134,7 @@ REFUSALS = {
     "TemplateStr": ("y = t'{x}'\nreturn x", "TemplateStr"),
     "TryStar": ("try:\n    pass\nexcept* ValueError:\n    pass\nreturn x", "TryStar"),
     "TypeAlias": ("type T = int\nreturn x", "TypeAlias"),
-    "Yield": ("def f():\n    sent = yield x\nreturn sum(f())", "Yield"),
+    "Yield": ("def f():\n    sent = (yield x) + 1\nreturn sum(f())", "Yield"),
     "YieldFrom": ("def f():\n    sent = yield from x\nreturn sum(f())", "YieldFrom"),
 }
 

@@ -62,7 +62,7 @@ def suspended(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Bo
             "S2S201",
             f"a generator function that is left at a 'yield' and goes on, in {source.name}",
             origin=source.origin(wrong),
-            why="'yield' is a statement of its own, in conditions and loops alone, where it is "
+            why="'yield' stands by itself or in `x = yield y`, in conditions and loops alone, where it is "
             "run step by step",
             help="return a list of its items",
         )
