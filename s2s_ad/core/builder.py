@@ -431,7 +431,7 @@ class Builder:
             if isinstance(value, np.ndarray):
                 fact = values.Array(value.dtype, value.shape)
             result = self.symbol(fact)
-            if value is not values.UNDEFINED:
+            if self.known is not None and value is not values.UNDEFINED:
                 self.known[result.name] = value
             size = rule.size(self, operands, params) if fact == values.Scalar(int) else None
             if size is not None:

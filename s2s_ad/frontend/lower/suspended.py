@@ -62,8 +62,8 @@ def suspended(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Bo
             "S2S201",
             f"a generator function that is left at a 'yield' and goes on, in {source.name}",
             origin=source.origin(wrong),
-            why="'yield' stands by itself or in `x = yield y`, in conditions and loops alone, where "
-            "it is run step by step",
+            why="'yield' stands by itself or in `x = yield y`, in conditions and loops alone, "
+            "where it is run step by step",
             help="return a list of its items",
         )
     made = resumable(source.node)
