@@ -65,6 +65,15 @@ def test_samples_whose_results_have_several_shapes():
         derived(np.array([[1.0, 2.0, 3.0], [-1.0, 2.0, 3.0]]))
 
 
+def named(x):
+    return x[0], "positive" if x[0] > 0 else "negative"
+
+
+def test_a_text_that_differs_is_called_that():
+    with pytest.raises(S2SError, match="named returns a text that differs from sample to sample"):
+        vmap(named)(x)
+
+
 def test_an_empty_batch_is_refused_where_only_a_sample_shows_the_shape():
     with pytest.warns(SampleLoopWarning), pytest.raises(ValueError, match="empty batch"):
         vmap(first_two_or_all)(x[:0])

@@ -127,6 +127,15 @@ def _refuse_ragged(program: Program, facts: Sequence[Any], ragged: Ragged) -> No
     known = {dim for leaf in program.leaves() for dim in values.dims_of(program.facts[leaf])}
     found = values.atoms_in(values.dims_of(ragged.fact) - known)
     for fact in facts:
+        if isinstance(fact, values.Word):
+            raise BatchError(
+                "S2S402",
+                f"{program.name} returns a text that differs from sample to sample",
+                origin=program.origin,
+                why="a batch is an array of numbers",
+                help="return a number that tells which text it is, or call vmap of what returns "
+                "the numbers alone",
+            )
         differs = found & values.atoms_of(fact)
         if differs or not _fits_an_array(fact):
             raise BatchError(
