@@ -51,7 +51,7 @@ def kind_of_chosen(chosen: Symbol | None) -> Any:
     return chosen.fact if isinstance(chosen.fact, values.Scalar) else chosen.dtype
 
 
-def selected_by(builder: Builder, chosen: Symbol, value: Symbol) -> Symbol:
+def selected_by(builder: Builder, chosen: Symbol, value: Symbol) -> Any:
     """The value where it is chosen, as elements or as a whole, and zeros elsewhere."""
     if not isinstance(chosen.fact, values.Scalar):
         return np.where(chosen, value, 0.0)
