@@ -108,6 +108,9 @@ class GetItem(Rule):
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if _is_everything(builder, operands[0], params["index"]):
             return operands[0]
+        written = _set_there(builder, operands[0], params["index"])
+        if written is not None:
+            return written
         axes = _axes_added(builder, operands[0], params["index"])
         if axes:
             return builder.call(np.expand_dims, (operands[0], axes), {})
@@ -168,6 +171,28 @@ class GetItem(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Subscript(value=call.args[0], slice=call.keywords[0].value, ctx=gast.Load())
+
+
+def _set_there(builder: Builder, x: Any, index: Any) -> Any:
+    """The 0 that was set at this very element; None where none was, as far as is known.
+
+    So a branch sees that on one of its sides an adjoint is zero, whatever it is multiplied by.
+    """
+    rule, operands, params = builder.definition(x)
+    if not builder.derived or rule is None or rule.function is not runtime.index_set:
+        return None
+    is_there = is_zero(operands[1]) and _is_one_element(x, index, params["index"])
+    return operands[1] if is_there else None
+
+
+def _is_one_element(x: Symbol, *indices: Any) -> bool:
+    """Whether the indices are the same, into a list of numbers or of one element of an array."""
+    if len({*map(key_of, indices)}) > 1:
+        return False
+    if isinstance(x.fact, values.List):
+        return not isinstance(indices[0], slice) and values.shape_of(x.fact.item) == ()
+    found = layout(indices[0], x.shape)
+    return found is not None and found.shape == ()
 
 
 def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, reduced
 from s2s_ad.core.rule import Operation, Rule
@@ -88,8 +88,18 @@ class Reduction(Rule):
             self.function(1.0, axis=axis)  # NumPy says whether a number has this axis: 0 and -1
             axis = None
         params = {"axis": tuple(axis) if isinstance(axis, list) else axis}
+        if initial is not None and self._may_be_of_nothing(x, axis, keepdims):
+            more = builder.call(np.full, (1, initial), {"dtype": x.dtype})
+            x, params, initial = np.concatenate((np.ravel(x), more)), {"axis": None}, None
         result = self._reduced(builder, x, params | {"keepdims": bool(keepdims)})
         return result if initial is None else builder.call(self.join, (result, initial), {})
+
+    def _may_be_of_nothing(self, x: Any, axis: Any, keepdims: bool) -> bool:
+        """Whether all elements are reduced, and there may be none: `initial` is then the result."""
+        if self.neutral is not None or not isinstance(x, Symbol) or not x.shape or x.dtype is None:
+            return False
+        of_all = len(x.shape) == 1 or (axis is None and not keepdims)
+        return of_all and not all(sizes.differs(values.size_of_dim(dim), 0) for dim in x.shape)
 
     def _neutral(self, initial: Any) -> Any:
         if self.neutral is None and initial is None:

@@ -94,9 +94,40 @@ def made_while(x, n):
     return moved(x) * x
 
 
+def made_on_a_path(xs, n):
+    """A loop carries what some passes define, and other passes leave as it is."""
+    total, scaled = xs[0], None
+    for i in range(int(np.sum(xs > 0)) + n):
+        if total < 3.0 or scaled is None:
+
+            def scaled(p):
+                return p * xs[1] + i
+
+        total = total + scaled(xs[2])
+    return total * scaled(xs[0])
+
+
+def compared(xs):
+    first, same = None, 0
+    for _ in range(int(np.sum(xs > 0))):
+
+        def scaled(p):
+            return p
+
+        first = scaled if first is None else first
+        same += first is scaled
+    return xs[0] * same
+
+
+def test_functions_that_passes_define_are_not_told_apart():
+    with pytest.raises(S2SError, match="functions that a loop defines"):
+        lowered(compared, (XS,))
+
+
 PROGRAMS = [(late_and_early, (XS,)), (decorated, (1.3, 2.0)), (cached, (1.3,))]
 PROGRAMS += [(mutual_recursion, (1.3,))]
 PROGRAMS += [(made_in_a_loop, (1.3, 1)), (made_in_a_loop, (1.3, 3)), (made_while, (1.3, 2))]
+PROGRAMS += [(made_on_a_path, (XS, 2))]
 
 
 # ---- caches that would be seen -------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jvp, vmap
+from s2s_ad import grad, jvp, value_and_grad, vmap
 from transforms.differences import differences
 
 X = np.array([0.7, -1.2, 2.3, 0.4])
@@ -198,3 +198,17 @@ def test_but_not_where_adjoints_may_be_infinite():
     found = grad(split, (0, 1))(np.array([0.0, 4.0]), np.array([-1.0, 1.0]))
     np.testing.assert_array_equal(found[0], [np.inf, 0.25])
     np.testing.assert_array_equal(found[1], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("x", [[], [0.2], [0.2, 0.7, -0.3]])
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_the_extreme_of_nothing_is_what_it_begins_with(x, dtype):
+    def both(x):
+        return np.max(x, initial=0.5) + 2 * np.min(x, initial=0.1) + np.max(x[x > 0.3], initial=0.4)
+
+    x = np.array(x, dtype)
+    slope = 2.0 * (x < 0) + 2.0 * (x > 0.5)
+    value, gradient = value_and_grad(both)(x)
+    np.testing.assert_allclose(value, both(x), rtol=1e-6)
+    np.testing.assert_allclose(gradient, slope)
+    assert gradient.dtype == dtype

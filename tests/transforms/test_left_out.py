@@ -139,6 +139,17 @@ def by_a_length(x):
     return (s + x[1]) / length
 
 
+def elements_set_to_zero(x):
+    roots, others = np.zeros(len(x)), [0.0, 0.0]
+    for i in range(len(x)):
+        roots[i] = np.sqrt(x[i])
+        others[i] = x[i] * np.sqrt(x[i])
+        if x[i] < 1:
+            roots[i] = 0.0
+            others[i] = 0.0
+    return roots.sum() * x[1] + sum(others)
+
+
 def deeper_inside(x):
     s = root(x[0])
     if x[0] < 1:
@@ -210,6 +221,7 @@ PROGRAMS = {
     one_of_two: [6, 1],
     one_of_two_in_a_loop: [3, 10 / 2**0.5 + 14 * 2**0.5],
     by_a_length: [0.5, 0.5],
+    elements_set_to_zero: [0, 3 * 2**0.5],
     deeper_inside: [0, 2],
     one_after_the_other: [0, 4],
     scaled: [0, 2],

@@ -26,7 +26,8 @@ DECORATED = object()
 class Closure(Made):
     """A function defined while lowering: its definition, where it was defined, its defaults.
 
-    `attributes` is a Box: those that are set on it.
+    `attributes` is a Box: those that are set on it. `repeats` says that it was made where a loop
+    may make another one by the same statement.
     """
 
     node: gast.Lambda | gast.FunctionDef
@@ -35,6 +36,14 @@ class Closure(Made):
     name: str
     attributes: Any
     cells: dict[str, Any] = field(default_factory=dict)
+    repeats: bool = False
+
+    def same(self, other: Closure) -> bool:
+        """Whether one will do for both: passes made them by one statement, and neither keeps
+        anything."""
+        alone = any(x.defaults or x.cells or x.attributes.content.keys for x in (self, other))
+        both = self.repeats and other.repeats and not alone
+        return both and self.node is other.node and self.frame is other.frame
 
     def signature(self) -> inspect.Signature:
         """Its signature, with the defaults' values."""
@@ -124,7 +133,14 @@ def closure_of(
     """A function of the function; a method also reads the class that it stands in."""
     attributes = lowering.memory.box(Tree(types.FunctionType, (), ()))
     defaults = _defaults(lowering, node.args)
-    return Closure(node, lowering.frame.around(), defaults, name, attributes, cells or {})
+    parts = (defaults, name, attributes, cells or {}, lowering.memory.explores)
+    return Closure(node, lowering.frame.around(), *parts)
+
+
+def may_be_two(left: Any, right: Any) -> bool:
+    """Whether values are functions that passes of a loop define, of which one stands for both."""
+    both = isinstance(left, Closure) and isinstance(right, Closure)
+    return both and left.same(right)
 
 
 def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from s2s_ad.frontend.lower.containers import (
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import may_lack_items
+from s2s_ad.frontend.lower.functions import may_be_two
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.lengths import items_needed
@@ -383,7 +384,15 @@ def _comparison(
         return lowering.call(COMPARE[kind], left, right)
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)
+    _tell_apart(lowering, node, left, right)
     return COMPARE[kind](*(_comparable(lowering, node, each) for each in (left, right)))
+
+
+def _tell_apart(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> None:
+    """Refuse to compare two functions of which one may stand for the other."""
+    if may_be_two(left, right):
+        what, help = "a comparison of functions that a loop defines", "define it before the loop"
+        raise lowering.refuse(node, what, help)
 
 
 def compared_objects(
@@ -626,6 +635,7 @@ def _by_identity(
 
 def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> bool:
     """`is`, which is certain where one side is None, True, False, a type or a function."""
+    _tell_apart(lowering, node, left, right)
     for one, other in ((left, right), (right, left)):
         known = unwrap(one)
         if isinstance(one, Symbol | Tree) or type(known) in (int, float, complex, str):
