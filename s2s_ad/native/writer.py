@@ -103,14 +103,16 @@ class Writer:
 
     @contextmanager
     def loops(self, lengths: Sequence[Length]) -> Iterator[tuple[Expression, ...]]:
-        """A nest of loops over an index space; gives the indices."""
-        names = [each for each in INDICES if each not in self.taken][: len(lengths)]
-        if len(names) < len(lengths):
+        """A nest of loops over an index space; gives the indices. Of one element 0 is the index."""
+        longer = [each for each in lengths if each.dim != 1]
+        names = [each for each in INDICES if each not in self.taken][: len(longer)]
+        if len(names) < len(longer):
             raise NotNative("too many nested loops")
         self.taken.update(names)
+        free = iter(names)
         with self.block() as body:
-            yield tuple(map(name, names))
-        for index, length in reversed([*zip(names, lengths, strict=True)]):
+            yield tuple(number(0) if each.dim == 1 else name(next(free)) for each in lengths)
+        for index, length in reversed([*zip(names, longer, strict=True)]):
             nest = with_origin(loop(index, [self._bound(length)], body), *self.place)
             nest.is_nest = True
             body = [nest]

@@ -24,6 +24,8 @@ from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
     Masked,
     Write,
+    both_halves,
+    chosen_product,
     inside_mask,
     inside_sum,
     masked,
@@ -390,7 +392,7 @@ def _part(builder: Builder, value: Symbol, index: Any, farthest: int = FARTHEST)
 
 #: simpler forms of a product of two values, in the order in which they are tried
 SIMPLER = (_signed, _with_one_number, cancelled, _saturated, masked_product)
-SIMPLER += (_of_quotient, _unscaled, _of_elements)
+SIMPLER += (chosen_product, _of_quotient, _unscaled, _of_elements)
 
 
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
@@ -517,9 +519,10 @@ class Sum(Elementwise):
         if builder.derived:
             if _are_same(*operands):
                 return 2 * operands[0]
-            like = _like_terms(builder, *operands, 1)
-            if like is not None:
-                return like
+            for simpler in (_like_terms, _chosen_terms):
+                found = simpler(builder, *operands)
+                if found is not None:
+                    return found
             for one, other in (operands, operands[::-1]):
                 simpler = self._simpler(builder, one, other)
                 if simpler is not None:
@@ -579,7 +582,17 @@ class Difference(Elementwise):
         return super().shortcut(builder, operands, params) if like is None else like
 
 
-def _like_terms(builder: Builder, a: Any, b: Any, sign: int) -> Any:
+def _chosen_terms(builder: Builder, a: Any, b: Any) -> Any:
+    """a + b where b, and a or its last term, are what a mask chooses between."""
+    found = both_halves(builder, a, b)
+    if found is not None or not isinstance(a, Symbol) or a.name not in builder.derived_names:
+        return found
+    rest, last = builder.operands_of(a, operator.add) or (None, None)
+    found = both_halves(builder, last, b)
+    return None if found is None else rest + found
+
+
+def _like_terms(builder: Builder, a: Any, b: Any, sign: int = 1) -> Any:
     """a + sign * b where both, or b and a term of a, are multiples of one product, by numbers."""
     if not (isinstance(a, Symbol) and isinstance(b, Symbol)) or not values.is_inexact(b.fact):
         return None

@@ -15,6 +15,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +59,79 @@ def masked_product(builder: Builder, a: Any, b: Any) -> Any:
         if found is None:
             note_steep(builder, b)
     return found
+
+
+def chosen_product(builder: Builder, a: Any, b: Any) -> Any:
+    """np.where(mask, 1.0, 0.0) * b is np.where(mask, b, 0.0); None where a and b are no such."""
+    for one, other in ((a, b), (b, a)):
+        half = _half(builder, one)
+        if half is not None and _is_number(half.value) and half.factor is None:
+            return half.filled(other if half.value == 1 else half.value * other, 0.0)
+    return None
+
+
+def both_halves(builder: Builder, a: Any, b: Any) -> Any:
+    """The sum of what a mask leaves of one value, and what it takes of another; None of others.
+
+    np.where(mask, y, 0.0) * u + np.where(mask, 0.0, y) * v    is    y * np.where(mask, u, v)
+    """
+    one, other = _half(builder, a), _half(builder, b)
+    if one is None or other is None:
+        return None
+    if not is_same(one.mask, other.mask) or one.is_first == other.is_first:
+        return None
+    u, v = (1.0 if each.factor is None else each.factor for each in (one, other))
+    doubles = _is_number(u) and _is_number(v)  # NumPy makes an array of doubles of these
+    apart = is_same(u, v) or (doubles and not _is_double(builder, one.value))
+    if apart or not is_same(one.value, other.value):
+        return one.filled(one.product, other.product)
+    return one.value * one.filled(u, v)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """`value * factor`, where a mask is true (`is_first`) or where it is not; zeros elsewhere."""
+
+    mask: Symbol
+    is_first: bool
+    value: Any
+    factor: Any = None
+
+    @property
+    def product(self) -> Any:
+        return self.value if self.factor is None else self.value * self.factor
+
+    def filled(self, here: Any, elsewhere: Any) -> Any:
+        return np.where(self.mask, *((here, elsewhere) if self.is_first else (elsewhere, here)))
+
+
+def _half(builder: Builder, value: Any) -> _Half | None:
+    rule, operands, _ = builder.definition(value)
+    if rule is None:
+        return None
+    if rule.function is operator.mul:
+        for one, other in (operands, operands[::-1]):
+            half = _half_of_selection(builder, one)
+            if half is not None:
+                return replace(half, factor=other)
+    return _half_of_selection(builder, value)
+
+
+def _half_of_selection(builder: Builder, value: Any) -> _Half | None:
+    inner = builder.operands_of(value, np.where)
+    zeros = [is_zero(each) for each in inner[1:]]
+    if zeros not in ([True, False], [False, True]) or not isinstance(inner[0], Symbol):
+        return None
+    return _Half(inner[0], zeros[1], inner[1] if zeros[1] else inner[2])
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _is_double(builder: Builder, value: Any) -> bool:
+    """Whether what is multiplied with it may be in double precision."""
+    return values.is_dtype(values.strong_dtype(builder.fact(value)), float) or _is_number(value)
 
 
 def masked(builder: Builder, value: Any, write: Write, other: Any) -> Any:
