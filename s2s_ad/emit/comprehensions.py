@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.filled import makes_list
 from s2s_ad.emit.provenance import absorb, with_origin
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
 
@@ -65,15 +66,8 @@ def _place_of_list(before: Sequence[gast.stmt], name: str) -> int | None:
     """Where `name = []` stands, behind which nothing mentions the name."""
     for place in range(len(before) - 1, -1, -1) if name else ():
         if name in names_of(before[place]):
-            return place if _makes_list(before[place]) else None
+            return place if makes_list(before[place]) else None
     return None
-
-
-def _makes_list(statement: gast.stmt) -> bool:
-    if not isinstance(statement, gast.Assign) or len(statement.targets) != 1:
-        return False
-    empty = isinstance(statement.value, gast.List) and not statement.value.elts
-    return empty and isinstance(statement.targets[0], gast.Name)
 
 
 def _listed(loop: gast.For, item: gast.AST) -> gast.AST:

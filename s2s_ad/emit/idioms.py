@@ -11,6 +11,7 @@ import gast
 
 from s2s_ad.core import form
 from s2s_ad.emit.comprehensions import as_comprehension, put_into
+from s2s_ad.emit.filled import is_filled_as_often, place_of
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import BLOCKS, absorb, with_origin
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
@@ -25,9 +26,7 @@ def idiomatic(body: list[gast.stmt], width: int) -> list[gast.stmt]:
 
     @functools.cache
     def loads() -> Counter[str]:
-        nodes = (node for statement in body for node in gast.walk(statement))
-        names = (node for node in nodes if isinstance(node, gast.Name))
-        return Counter(each.id for each in names if isinstance(each.ctx, gast.Load))
+        return sum(map(_loads, body), Counter())
 
     return _block(body, body, loads, width - INDENT)
 
@@ -52,7 +51,7 @@ def _block(
             found[-1] = _beside(found[-1], statement)
             continue
         if isinstance(statement, gast.For):
-            _iterate(statement, found, loads)
+            _iterate(statement, found, loads, width, outermost=body is function)
             statement = as_comprehension(statement, found, function)
         if found and put_into(found[-1], statement, loads):
             del found[-1]
@@ -120,28 +119,55 @@ def _beside(first: gast.stmt, second: gast.stmt) -> gast.Assign:
 # ---- lists ---------------------------------------------------------------------------------------
 
 
-def _iterate(loop: gast.For, before: list[gast.stmt], loads: Callable[[], Counter[str]]) -> None:
+def _iterate(
+    loop: gast.For,
+    before: list[gast.stmt],
+    loads: Callable[[], Counter[str]],
+    width: int,
+    *,
+    outermost: bool,
+) -> None:
     """Go through a list that the loop pops to its end: `for x in reversed(xs)`.
 
-    Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that.
+    Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that, or as often as
+    a loop before it has put something into the list.
     """
-    sources, pop = sources_of(loop.iter), loop.body[0]
+    pop, unread = loop.body[0], loop.target
     is_pop = isinstance(pop, gast.Assign) and not getattr(pop.value, "args", ())
     popped = called_on(pop.value, "pop") if is_pop else ""
-    if len(sources) != 1 or not popped or len(loop.body) < 2 or loads()[loop.target.id]:
+    if not popped or len(loop.body) < 2:
         return
+    if not isinstance(unread, gast.Name) or loads()[unread.id]:
+        return
+    iterable = gast.Call(form.name("reversed"), [form.name(popped)], [])
+    head = [print_expression(each) for each in (pop.targets[0], iterable)]
+    if len("for  in :") + sum(map(len, head)) > width:
+        return
+    sources = sources_of(loop.iter)
+    if len(sources) != 1 or popped not in sources:
+        is_copy = len(sources) == 1 and loads()[popped] <= 1
+        if is_filled_as_often(before, popped, loop.iter):
+            sources = [popped]
+        elif not is_copy or not _without_copy(before, popped, sources[0]):
+            return
     (source,) = sources
     if any({source, popped} & names_of(each) for each in loop.body[1:]):
         return
     if popped == source:
-        if loads()[source] > 2:  # its length, and the pop
-            return
-    elif loads()[popped] > 1 or not _without_copy(before, popped, source):
-        return
+        made = place_of(before, source)
+        known = before if outermost else before[made:] if made is not None else []
+        own = [*known, gast.Expr(loop.iter), pop]
+        if loads()[source] > sum(_loads(each)[source] for each in own):
+            return  # it is read again, and would not be empty
     loop.target = pop.targets[0]
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
     absorb(loop, [pop])
     del loop.body[0]
+
+
+def _loads(statement: gast.AST) -> Counter[str]:
+    names = (each for each in gast.walk(statement) if isinstance(each, gast.Name))
+    return Counter(each.id for each in names if isinstance(each.ctx, gast.Load))
 
 
 def _without_copy(before: list[gast.stmt], copy: str, source: str) -> bool:

@@ -76,7 +76,7 @@ class Statements:
         derived = line.statement.phase in DERIVED and self._is_number(line.name)
         added = _added_to(value, target.id) if derived else None
         if added is not None:
-            return [_augmented(target, gast.Add(), added)]
+            return [_augmented(target, *added)]
         made = self._assigned(line.name, target, value)
         made.beside = self._beside(line) if isinstance(made, gast.Assign) else None
         return [made]
@@ -413,16 +413,23 @@ def _is_unread(naming: Naming, name: str) -> bool:
     return name not in naming.read
 
 
-def _added_to(value: gast.AST, name: str) -> gast.AST | None:
-    """b - c of `a + b - c`, and of `a - c + b`, where `a` has this name."""
+def _added_to(value: gast.AST, name: str) -> tuple[gast.AST, gast.AST] | None:
+    """`+= b - c` of `a + b - c`, and of `a - c + b`, where `a` has this name; `-= b + c` of
+    `a - b - c`."""
     added: list[gast.AST] = []
     taken: list[gast.AST] = []
     first: gast.AST = value
     while isinstance(first, gast.BinOp) and isinstance(first.op, gast.Add | gast.Sub):
         (added if isinstance(first.op, gast.Add) else taken).insert(0, first.right)
         first = first.left
-    if getattr(first, "id", None) != name or not added or len(added) + len(taken) < 2:
+    if getattr(first, "id", None) != name or len(added) + len(taken) < 2:
         return None
+    if not added:
+        return gast.Sub(), _joined(taken, [])
+    return gast.Add(), _joined(added, taken)
+
+
+def _joined(added: list[gast.AST], taken: list[gast.AST]) -> gast.AST:
     rest, *more = added
     for operator, term in [(gast.Add(), x) for x in more] + [(gast.Sub(), x) for x in taken]:
         rest = gast.BinOp(rest, operator, term)

@@ -316,6 +316,48 @@ def test_a_kept_value_without_a_name_is_called_the_same_on_both_ways():
     assert f"{name} = {name}_saved.pop()" in text
 
 
+def as_often(x, n):
+    for _ in range(n):
+        x = x * np.sin(x)
+    return x
+
+
+def while_large(x, n):
+    while x > 0.1:
+        x = x * np.sin(x)
+    return x
+
+
+def with_what_is_read(x, n):
+    for i, y in enumerate(ys):
+        x = np.sin(x) * x + i * y
+    return x
+
+
+def in_each_pass(x, n):
+    for _ in range(n):
+        for _ in range(n):
+            x = x * np.sin(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    "f, loops",
+    [
+        (as_often, ["x in reversed(x_saved)"]),
+        (while_large, ["x in reversed(x_saved)"]),
+        (with_what_is_read, ["x in reversed(x_saved)"]),
+        (in_each_pass, ["x_saved in reversed(x_lists)", "_ in range(n)"]),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_list_that_is_popped_to_its_end_is_gone_through(f, loops):
+    _, backward = grad(f).source(0.7, 3).split("# backward")
+    assert re.findall(r"for (.*?):", backward) == loops
+    difference = (f(0.7 + 1e-6, 3) - f(0.7 - 1e-6, 3)) / 2e-6
+    np.testing.assert_allclose(grad(f)(0.7, 3), difference, rtol=1e-6, atol=1e-9)
+
+
 def left_early(x, y):
     if x < 0:
         return 0.0
