@@ -216,7 +216,7 @@ def turned(x):
         (scores, [], ["isfinite", "np.where"]),
         (rod, ["edge_bar += T_bar[-1]", "/ 0.1**2"], ["T_bar_last", "T_bar[0] = T_bar[0]"]),
         (every_other, [], ["        x[k // 2]\n"]),
-        (of_a_helper, ["change = change_saved.pop()"], []),
+        (of_a_helper, ["for change in reversed(change_saved)"], []),
         (faded, ["s_bar[1:] *= 0.95"], ["0.95 * s_bar"]),
         (last_item_changed, ["[-1] *= x[0]"], ["[-1] = 0"]),
         (last_element_changed, ["x_bar = y + 3.0 * x"], [".copy()"]),

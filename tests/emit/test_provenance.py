@@ -72,7 +72,7 @@ CASES = [
         in_a_loop,
         grad,
         (X, 2),
-        {"np.sin(": "np.cos", "np.sqrt": "np.sqrt", ".append(": "np.cos", ".pop(": "np.cos"},
+        {"np.sin(": "np.cos", "np.sqrt": "np.sqrt", ".append(": "np.cos", "reversed(": "for "},
     ),
     (with_a_helper, grad, (X + 2.0,), {"np.log(": "np.log", "z**2": "np.arctan"}),
     (branches, grad, (X, 1.0), {"np.cosh(": "np.sinh", "np.sinh(": "np.cosh", "if ": "if y"}),
