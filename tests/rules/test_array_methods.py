@@ -110,3 +110,20 @@ def test_a_store_into_what_may_be_the_same_array(call):
     except S2SError as error:
         result, said = None, str(error)
     assert result == f(X) or "may share memory" in said
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_lists_of_arrays_hold_numbers_of_python(dtype):
+    """Beside single precision these are weak, as NumPy's are not."""
+
+    def scaled(x):
+        first, *rest = x.tolist()
+        return first * np.ones(2, np.float32), sum(rest), np.outer(x, x).tolist()[0][1]
+
+    x = np.array([0.5, 0.25, 2.0], dtype)
+    found, expected = jit(scaled)(x), scaled(x)
+    assert found[0].dtype == expected[0].dtype
+    assert [*map(type, found[1:])] == [*map(type, expected[1:])] == [float, float]
+    assert found[1:] == expected[1:]
+    gradient = grad(lambda x: scaled(x)[1] * scaled(x)[2])(x)
+    np.testing.assert_allclose(gradient, [0.5625, 1.25, 0.125])

@@ -76,22 +76,26 @@ def item(lowering: Lowering, x: Symbol, *index: Any) -> Any:
 
 @evaluates(np.ndarray.tolist)
 def to_list(lowering: Lowering, x: Symbol) -> Any:
-    """Lists in lists; the innermost items are NumPy's numbers."""
+    """Lists in lists; the innermost items are Python's numbers."""
     if x.shape is None:
         raise _refused("'tolist' of an array whose rank is not known", "give example arguments")
     if not x.shape:
         return item(lowering, x)
-    if x.dtype is not None and x.dtype.kind in "fc":  # Python's numbers are in double precision
-        x = lowering.call(np.ndarray.astype, x, np.dtype(NUMBERS[x.dtype.kind]).type)
-    if len(x.shape) == 1:
+    if len(x.shape) == 1 and x.dtype is None:
         return HANDLERS[list](lowering, [x], {})
+    if len(x.shape) == 1:
+        return lowering.enter(_numbers, {"x": x, "kind": NUMBERS[x.dtype.kind]})
     if not isinstance(x.shape[0], int):
         return lowering.enter(_nested, {"x": x}) if len(x.shape) == 2 else _too_deep()
     return new_list(lowering, [to_list(lowering, row) for row in rows(lowering, x, x.shape[0])])
 
 
+def _numbers(x, kind):
+    return [kind(each) for each in x]
+
+
 def _nested(x):
-    return [list(row) for row in x]
+    return [row.tolist() for row in x]
 
 
 def _too_deep() -> Any:
