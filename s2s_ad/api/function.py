@@ -582,7 +582,8 @@ class Transformed:
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None
-        return watching(passes.run(passes.lowered(program), (DEAD,)))
+        passes.tell(passes.LOWER, None, program)
+        return watching(passes.run(program, (DEAD,)))
 
     def _lowered(self, facts: dict[str, Any]) -> Program:
         """The program of the user's function."""

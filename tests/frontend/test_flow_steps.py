@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from frontend.flow import lowered
 from s2s_ad import S2SError, jit
 
 XS = np.array([0.7, 1.3, 0.4, 2.1])
@@ -598,3 +599,8 @@ PROGRAMS = [
 def test_a_generator_that_a_loop_makes_anew_is_refused(function):
     with pytest.raises(S2SError, match="a generator"):
         jit(function)(XS)
+
+
+def test_objects_of_the_condition_of_a_loop_are_in_no_later_block():
+    """Before dead code is dropped no block reads what was made to look at a loop's condition."""
+    lowered(noted_by_four, (XS,))
