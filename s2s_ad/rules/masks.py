@@ -126,7 +126,8 @@ def _half_of_selection(builder: Builder, value: Any) -> _Half | None:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    """Whether it is a number of Python's, and no nan that marks where there is no derivative."""
+    return type(value) in (int, float) and math.isfinite(value)
 
 
 def _is_double(builder: Builder, value: Any) -> bool:
