@@ -263,7 +263,7 @@ class Writer:
         """
         spaces = [each for each in map(_space, found.captures) if each is not None]
         most = max(spaces, key=lambda each: sum(each is other for other in spaces), default={})
-        if sum(each is most for each in spaces) > 1:
+        if most:
             self.globals = most  # names cost least to read where they are globals
         tuples = [each.whole[0]() for each in found.captures if each.whole is not None]
         for capture, value in zip(found.captures, found.bound, strict=True):
