@@ -7,6 +7,8 @@ factor may be infinite, the product is written inside of the selection:
 
 as many operations, and 0 where the former is 0 * inf. Zeros that are the value of something, like
 the cosine of pi / 2, stay factors: there 0 * inf is nan, for the derivative may be any number.
+
+What a mask leaves of one value and takes of another is one selection (`both_halves`).
 """
 
 from __future__ import annotations
