@@ -143,14 +143,12 @@ def _iterate(
     head = [print_expression(each) for each in (pop.targets[0], iterable)]
     if len("for  in :") + sum(map(len, head)) > width:
         return
-    sources = sources_of(loop.iter)
-    if len(sources) != 1 or popped not in sources:
-        is_copy = len(sources) == 1 and loads()[popped] <= 1
-        if is_filled_as_often(before, popped, loop.iter):
-            sources = [popped]
-        elif not is_copy or not _without_copy(before, popped, sources[0]):
+    sources, source = sources_of(loop.iter), popped
+    counts_it = len(sources) == 1 and popped in sources
+    if not counts_it and not is_filled_as_often(before, popped, loop.iter):
+        if len(sources) != 1 or loads()[popped] > 1:
             return
-    (source,) = sources
+        (source,) = sources
     if any({source, popped} & names_of(each) for each in loop.body[1:]):
         return
     if popped == source:
@@ -159,6 +157,8 @@ def _iterate(
         own = [*known, gast.Expr(loop.iter), pop]
         if loads()[source] > sum(_loads(each)[source] for each in own):
             return  # it is read again, and would not be empty
+    elif not _without_copy(before, popped, source):
+        return
     loop.target = pop.targets[0]
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
     absorb(loop, [pop])

@@ -1,11 +1,14 @@
 """Statements as a reader expects them: what the user wrote on one line, numbers written again."""
 
+import ast
 import math
 
+import gast
 import numpy as np
 import pytest
 
 from s2s_ad import grad
+from s2s_ad.emit.idioms import idiomatic
 from transforms.differences import differences
 
 X = np.array([0.4, -0.9, 1.7, 0.2])
@@ -89,3 +92,21 @@ def test_a_number_that_is_shorter_than_a_name_is_written_again():
     text = grad(numbers).source(X, 0.1, 3)
     assert "half" not in text
     assert "0.5 * dt" in text
+
+
+LISTS = {
+    "a copy is popped": (
+        "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y",
+        "for y in reversed(xs):\n    a += y",
+    ),
+    "the list is read in the loop": (
+        "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y * xs[0]",
+        "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y * xs[0]",
+    ),
+}
+
+
+@pytest.mark.parametrize("before, after", LISTS.values(), ids=LISTS)
+def test_loops_that_pop_a_list(before, after):
+    body = idiomatic(gast.parse(before).body, 88)
+    assert ast.unparse(gast.gast_to_ast(gast.Module(body, []))) == after
