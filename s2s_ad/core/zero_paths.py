@@ -20,7 +20,7 @@ FARTHEST = 8  # operations between a value and the branch that it comes from
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Paths a value is zero: on the paths of a branch for which `then` and `orelse` say so.
+    """Where a value is zero: on the paths of a branch for which `then` and `orelse` say so.
 
     Each of these is a truth, or says on which paths of a branch in the block.
     """

@@ -781,7 +781,7 @@ class _Rewriting(ast.NodeVisitor):
         if constant and not node.keywords:
             kinds = {type(e.value) for e in ast.walk(value) if isinstance(e, ast.Constant)}
             dtype = next((k for k in (float, int, bool) if k in kinds), float)
-            name = {float: "float64", int: "int64", bool: "bool"}[dtype]
+            name = PYTHON_DTYPES[dtype.__name__]
             self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.{name}")
 
     def _stacked(self, value: ast.expr) -> None:

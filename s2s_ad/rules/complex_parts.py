@@ -97,7 +97,7 @@ def _conjugate_of(builder: Builder, value: Any) -> Any:
 
 
 def _conjugate_of_result(builder: Builder, value: Symbol) -> Any:
-    """The same of the result of an operation, by the conjugates of what that reads."""
+    """The conjugate of an operation's result, by the conjugates of what that reads; or None."""
     rule, operands, params = builder.definition(value)
     if rule is None:
         return None

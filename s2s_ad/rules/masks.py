@@ -67,7 +67,7 @@ def chosen_product(builder: Builder, a: Any, b: Any) -> Any:
     """np.where(mask, 1.0, 0.0) * b is np.where(mask, b, 0.0); None where a and b are no such."""
     for one, other in ((a, b), (b, a)):
         half = _half(builder, one)
-        if half is not None and _is_number(half.value) and half.factor is None:
+        if half is not None and _is_finite(half.value) and half.factor is None:
             return half.filled(other if half.value == 1 else half.value * other, 0.0)
     return None
 
@@ -83,7 +83,7 @@ def both_halves(builder: Builder, a: Any, b: Any) -> Any:
     if not is_same(one.mask, other.mask) or one.is_first == other.is_first:
         return None
     u, v = (1.0 if each.factor is None else each.factor for each in (one, other))
-    doubles = _is_number(u) and _is_number(v)  # NumPy makes an array of doubles of these
+    doubles = _is_finite(u) and _is_finite(v)  # NumPy makes an array of doubles of these
     apart = is_same(u, v) or (doubles and not _is_double(builder, one.value))
     if apart or not is_same(one.value, other.value):
         return one.filled(one.product, other.product)
@@ -120,21 +120,21 @@ def _half(builder: Builder, value: Any) -> _Half | None:
 
 
 def _half_of_selection(builder: Builder, value: Any) -> _Half | None:
-    inner = builder.operands_of(value, np.where)
-    zeros = [is_zero(each) for each in inner[1:]]
-    if zeros not in ([True, False], [False, True]) or not isinstance(inner[0], Symbol):
+    rule, operands, _ = builder.definition(value)
+    choice = rule.only_choice(operands) if isinstance(rule, Where) else None
+    if choice is None or not isinstance(operands[0], Symbol):
         return None
-    return _Half(inner[0], zeros[1], inner[1] if zeros[1] else inner[2])
+    return _Half(operands[0], choice == 1, operands[choice])
 
 
-def _is_number(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     """Whether it is a number of Python's, and no nan that marks where there is no derivative."""
     return type(value) in (int, float) and math.isfinite(value)
 
 
 def _is_double(builder: Builder, value: Any) -> bool:
     """Whether what is multiplied with it may be in double precision."""
-    return values.is_dtype(values.strong_dtype(builder.fact(value)), float) or _is_number(value)
+    return values.is_dtype(values.strong_dtype(builder.fact(value)), float) or _is_finite(value)
 
 
 def masked(builder: Builder, value: Any, write: Write, other: Any) -> Any:
@@ -363,7 +363,7 @@ class Selection(Elementwise):
         super().__init__(*args, **facts)
         self.chosen, self.steps = chosen, steps
 
-    def _only_choice(self, operands: list) -> int | None:
+    def only_choice(self, operands: list) -> int | None:
         """The operand that elements are selected of, where there are zeros elsewhere."""
         left = [place for place in self.chosen if not is_zero(operands[place])]
         return left[0] if len(left) == 1 else None
@@ -371,7 +371,7 @@ class Selection(Elementwise):
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
     ) -> Any:
-        choice = self._only_choice(operands)
+        choice = self.only_choice(operands)
         if choice is None:
             return None
         inner = list(operands)
@@ -380,7 +380,7 @@ class Selection(Elementwise):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """What the same mask has selected is not selected again; a negation goes outside."""
-        choice = self._only_choice(operands)
+        choice = self.only_choice(operands)
         rule, inner, given = builder.definition(None if choice is None else operands[choice])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return -builder.emit(

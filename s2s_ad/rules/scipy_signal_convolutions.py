@@ -69,7 +69,7 @@ class Convolution(Rule):
         return builder.emit(self, operands, {} if mode == "full" else {"mode": mode})
 
     def _beyond(self, builder: Builder, operands: list, mode: str, boundary: str, fill: Any) -> Any:
-        """The same of the first array with what `boundary` says that is around it."""
+        """The result for the first array with what `boundary` says that is around it."""
         kinds = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap"}
         kinds |= dict.fromkeys(("symm", "symmetric"), "symmetric")
         if boundary not in kinds:

@@ -15,7 +15,7 @@ from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Callee, callee_of, item_of
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.program import Capture, Hint, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.diagnostics import Origin
 
@@ -50,23 +50,41 @@ def is_own(call: Callee | None) -> bool:
 
 
 def _in_place(program: Program) -> Program:
-    if not any(map(is_own, map(callee_of, program.body))):
-        return program
-    builder = Builder()
-    writer = Writer(builder)
-    atoms = {name: builder.import_name(program, name) for name in program.leaves()}
-    outputs = iter(writer.written(program, atoms, None))
-    output = tree.tree_map(lambda _: to_node(next(outputs)), program.output)
-    captures = tuple({id(capture): capture for capture in writer.captures}.values())
-    return builder.as_body_of(program, output=output, captures=captures)
+    own = any(map(is_own, map(callee_of, program.body)))
+    return Writer(Builder()).whole(program) if own else program
 
 
 class Writer:
-    """Writes programs into a builder, and the functions of the library that they call."""
+    """Writes programs into a builder, and in place some of the functions that they call.
+
+    As it is these are the functions of the library; others are chosen by `takes`, and written by
+    `outputs_of`.
+    """
 
     def __init__(self, builder: Builder):
         self.builder = builder
-        self.captures: list = []
+        self.captures: list[Capture] = []
+
+    def takes(self, statement: form.Statement) -> Callee | None:
+        """The function that is written where this statement calls it."""
+        call = callee_of(statement)
+        return call if is_own(call) else None
+
+    def outputs_of(
+        self, call: Callee, leaves: dict[str, Any], statement: form.Statement
+    ) -> list[Any]:
+        """What a function gives whose leaves are these, as the statement calls it."""
+        return self.written(_unnamed(call.program), leaves, statement)
+
+    def whole(self, program: Program) -> Program:
+        """The program with what it calls in place."""
+        atoms = {name: self.builder.import_name(program, name) for name in program.leaves()}
+        outputs = iter(self.written(program, atoms, None))
+        output = tree.tree_map(lambda _: to_node(next(outputs)), program.output)
+        captures: dict[Any, Capture] = {}
+        for each in self.captures:  # of one name the program's own stays: others may have no value
+            captures.setdefault(each.name or id(each), each)
+        return self.builder.as_body_of(program, output=output, captures=tuple(captures.values()))
 
     def written(
         self, program: Program, atoms: Mapping[str, Any], call: form.Statement | None
@@ -84,13 +102,13 @@ class Writer:
         return [self.builder.view(atom, atoms) for atom in program.outputs()]
 
     def _add(self, program: Program, statement: form.Statement, atoms: dict, results: dict) -> None:
-        item, callee = item_of(statement), callee_of(statement)
+        item, callee = item_of(statement), self.takes(statement)
         if item is not None and item[0] in results:
             value = results[item[0]][item[1]]
-        elif callee is not None and is_own(callee):
+        elif callee is not None:
             operands = [self.builder.view(each, atoms) for each in statement.operands]
             leaves = dict(zip(callee.program.leaves(), operands, strict=True))
-            outputs = self.written(_unnamed(callee.program), leaves, statement)
+            outputs = self.outputs_of(callee, leaves, statement)
             if callee.count is not None:
                 results[statement.target] = outputs
                 return

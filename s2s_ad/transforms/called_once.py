@@ -16,12 +16,13 @@ import gast
 
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Builder, to_node
-from s2s_ad.core.callee import Callee, callee_of, item_of, reached
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.callee import Callee, callee_of, reached
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, everywhere, map_blocks, region_of
 from s2s_ad.core.rule import ITEM
 from s2s_ad.diagnostics import Origin
+from s2s_ad.simplify.inlining import Writer
 
 LONGEST = 10  # lines of the user's in a helper
 SCREEN = 40  # lines of the user's in a function with helpers in it
@@ -99,7 +100,7 @@ class _InPlace:
             call = callee_of(each)
             if call is not None and inside(each) and not _may_be_left_out(program, place, call):
                 chosen |= {each.target: call} if self._takes(call) else {}
-        return self._written(program, chosen) if chosen else program
+        return _Writer(self, chosen).whole(program) if chosen else program
 
     def _with_blocks(self, statement: form.Statement, program: Program) -> form.Statement:
         if isinstance(statement.rule, Loop):
@@ -117,38 +118,24 @@ class _InPlace:
         self.room -= lines
         return True
 
-    def _written(self, program: Program, chosen: dict[str, Callee]) -> Program:
-        builder = Builder()
-        atoms: dict[str, Any] = {
-            name: builder.import_name(program, name) for name in program.leaves()
-        }
-        atoms |= {each.name: builder.import_name(program, each.name) for each in program.captured()}
-        results: dict[str, list] = {}
-        captures = {each.name or id(each): each for each in program.captures}
-        for statement in program.body:
-            item = item_of(statement)
-            with builder.at(statement.origin, statement.phase):
-                if statement.target in chosen:
-                    call = chosen[statement.target]
-                    helper = _placed(self.of(call.program), statement.origin)
-                    captures = {each.name or id(each): each for each in helper.captures} | captures
-                    operands = [builder.view(each, atoms) for each in statement.operands]
-                    leaves = dict(zip(helper.leaves(), operands, strict=True))
-                    _name_after_parameters(builder, helper, leaves)
-                    outputs = tree.leaves(builder.splice(helper, leaves))
-                    if call.several:
-                        results[statement.target] = outputs
-                        continue
-                    value = outputs[0]
-                elif item is not None and item[0] in results:
-                    value = results[item[0]][item[1]]
-                else:
-                    builder.replay(statement, atoms, program)
-                    continue
-            name = statement.target
-            atoms[name] = builder.named(value, program.hints[name])
-        output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
-        return builder.as_body_of(program, output=output, captures=tuple(captures.values()))
+
+class _Writer(Writer):
+    """Writes the helpers that were chosen by the names of their results."""
+
+    def __init__(self, places: _InPlace, chosen: dict[str, Callee]):
+        super().__init__(Builder())
+        self.places, self.chosen = places, chosen
+
+    def takes(self, statement: form.Statement) -> Callee | None:
+        return self.chosen.get(statement.target)
+
+    def outputs_of(
+        self, call: Callee, leaves: dict[str, Any], statement: form.Statement
+    ) -> list[Any]:
+        helper = _placed(self.places.of(call.program), statement.origin)
+        self.captures += helper.captures
+        _name_after_parameters(self.builder, helper, leaves)
+        return tree.leaves(self.builder.splice(helper, leaves))
 
 
 def _name_after_parameters(builder: Builder, helper: Program, leaves: dict[str, Any]) -> None:

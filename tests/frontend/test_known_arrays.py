@@ -5,7 +5,7 @@ import pytest
 
 from api.oracles import gradient
 from frontend.every_mode import assert_as_a_whole
-from s2s_ad import grad
+from s2s_ad import S2SError, grad
 
 KEYS = np.array([2, 1, 2, 3, 1])
 TABLE = np.array([0.1, 0.5, 0.9, 1.3, 2.0])
@@ -67,5 +67,5 @@ def test_other_items_are_other_code():
 
 
 def test_what_an_argument_decides_is_not_known():
-    with pytest.raises(Exception, match="must be known"):
+    with pytest.raises(S2SError, match="must be known"):
         grad(lambda x: sum({k: x[0] for k in np.round(x)}.values()))(X)
