@@ -582,8 +582,7 @@ class Transformed:
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None
-        passes.tell(passes.LOWER, None, program)
-        return watching(passes.run(program, (DEAD,)))
+        return watching(passes.run(passes.lowered(program), (DEAD,)))
 
     def _lowered(self, facts: dict[str, Any]) -> Program:
         """The program of the user's function."""

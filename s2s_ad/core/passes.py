@@ -45,6 +45,12 @@ def run(program: Program, pipeline: Sequence[Pass]) -> Program:
     return program
 
 
+def lowered(program: Program) -> Program:
+    """A program that is as the frontend has made it: told to watchers, and verified."""
+    tell(LOWER, None, program)
+    return program.verify() if VERIFY else program
+
+
 def tell(step: str, before: Program | None, after: Program) -> None:
     """Show those who watch what a step has made of a program."""
     for watch in _watchers.get():

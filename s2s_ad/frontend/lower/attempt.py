@@ -89,9 +89,11 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     body = explore(lowering, run)
     fails = failing(lowering, errors)
     if not any(map(fails, body.body)):
+        lowering.memory.bury(body.clock)
         return lowering.run([*node.body, *node.orelse])
     certain = certain_handler(lowering, node, errors, body)
     if certain is not None:
+        lowering.memory.bury(body.clock)
         return always_failed(lowering, run, certain)
     with catching(lowering, node, errors):
         early = changed_early(lowering, node, body)
@@ -103,6 +105,7 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     ]
     parts = in_parts(node, function, changes=True) if changed else None
     if parts is not None:
+        lowering.memory.bury(body.clock)
         return lowering.run(parts)
     handlers = [
         explore(lowering, functools.partial(handled, lowering, node, *each, changed))

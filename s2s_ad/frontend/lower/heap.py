@@ -9,6 +9,7 @@ may change are `Box`es.
 
 from __future__ import annotations
 
+import bisect
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -168,7 +169,8 @@ class Memory(Kinship):
         self._dead.append((clock, self._clock))
 
     def _is_dead(self, each: Any) -> bool:
-        return any(start < each.born <= end for start, end in self._dead)
+        place = bisect.bisect_left(self._dead, (each.born, 0)) - 1  # the last one before its birth
+        return place >= 0 and each.born <= self._dead[place][1]
 
     def changes(self, mark: Mark) -> list[Any]:
         """The objects that existed then and were changed since, in order of their first change.

@@ -384,6 +384,7 @@ class Rolling:
     # ---- the region
 
     def emit(self, path: Path, test: Test | None) -> Rolled:
+        self.lowering.memory.bury(path.clock)  # what follows has objects of its own
         parts = (self.leaves, self.entered, self.clock, self.newest)
         carrying = Carrying(self.lowering, path, *parts)
         after = {}

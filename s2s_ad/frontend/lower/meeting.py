@@ -79,6 +79,7 @@ def unite(
     emit: Callable[[list[Program], list[Symbol]], list[Symbol]],
 ) -> Exits:
     """Let hold what holds after the paths, once `emit` has made a region of their blocks."""
+    lowering.memory.bury(min(path.clock for path in join.paths))  # what is joined is made anew
     names, contents = joined_names(lowering, join), joined_contents(lowering, join)
     sides = [(path.body, join.outputs(place)) for place, path in enumerate(join.paths)]
     free = dict.fromkeys(name for side in sides for name in free_names(lowering, *side))
