@@ -293,9 +293,13 @@ class Lists(State):
         return ListNode(text, item)
 
     def _empty_list(self, fact: Any) -> Expression:
+        """An empty list of a known type; a comprehension, which says it too, is slow to compile."""
+        return binary(self._list_of_one(fact), gast.Mult, number(0))
+
+    def _list_of_one(self, fact: Any) -> Expression:
         item = fact.item
         if isinstance(item, values.List):
-            one = self._empty_list(item)
+            one = self._list_of_one(item)
         elif dtype_of(item) is None or values.rank_of(item) is None:
             raise NotNative("a list of which is not known what it holds")
         elif values.rank_of(item) == 0:
@@ -304,9 +308,7 @@ class Lists(State):
         else:
             shape = (Length(number(0), 0),) * values.rank_of(item)
             one = self.writer.allocation(dtype_of(item), shape, "empty")
-        source = call("range", number(0))
-        comprehension = gast.comprehension(form.name("_", gast.Store), source, [], 0)
-        return gast.ListComp(one, [comprehension])
+        return gast.List([one], gast.Load())
 
 
 def _kinds(item: Any) -> tuple[Any, Any]:

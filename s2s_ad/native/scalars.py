@@ -316,6 +316,8 @@ def _function(function: Callable, operands: list[Expression], inner: np.dtype) -
         of_math = name
     if inner == np.dtype(float) and of_math in VECTORISED:
         return call(of_math, *operands)
+    if inner == np.dtype(complex) and function is np.exp:
+        return call("complex_exp", *operands)
     if inner.kind == "f" and of_math:
         return call(f"math.{of_math}", *operands)
     if isinstance(function, np.ufunc) and getattr(np, name, None) is function:

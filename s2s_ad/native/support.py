@@ -286,6 +286,21 @@ def quotient(a, b):
     real = a.real / abs(b.real) if is_zero else real
     return complex(real, a.imag / abs(b.real) if is_zero else imag)
 ''',
+    "complex_exp": '''@njit(error_model="numpy")
+def complex_exp(z):
+    """e**z of a complex number, by the functions of its parts."""
+    if (abs(z.real) < 700.0) & (abs(z.imag) <= 1e5):
+        size = exp(z.real)
+        return complex(size * cos(z.imag), size * sin(z.imag))
+    if z.imag == 0.0:
+        return complex(exp(z.real), z.imag)
+    if abs(z.imag) < np.inf:
+        half = exp(0.5 * z.real)  # two steps: the size alone may be too large, or too small
+        return complex(half * math.cos(z.imag) * half, half * math.sin(z.imag) * half)
+    if abs(z.real) < np.inf or z.real != z.real:
+        return complex(np.nan, np.nan)
+    return complex(exp(z.real), 0.0 if z.real < 0.0 else np.nan)
+''',
     "chosen": '''@njit
 def chosen(condition, a, b):
     """The one number or the other; both are there."""
@@ -503,6 +518,7 @@ CALLED = {
     "quarters": {"bits_of"},
     "sin": {"quarters", "bits_of"},
     "cos": {"quarters", "bits_of"},
+    "complex_exp": {"exp", "cos", "sin", "quarters", "bits_of", "of_bits"},
     "tan": {"quarters", "bits_of"},
     "atan": {"atan2", "bits_of"},
     "atan2": {"bits_of"},

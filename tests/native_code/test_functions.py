@@ -38,7 +38,8 @@ def helpers():
     """The functions as Python runs them."""
     space = {"np": np, "math": math, "njit": lambda *_, **__: lambda f: f}
     space["intrinsic"] = lambda f: f
-    for name in [*FUNCTIONS, "size_of", "quotient"]:
+    bounded = [each.__name__ for each in BOUNDED]
+    for name in [*FUNCTIONS, "quarters", *bounded, "complex_exp", "size_of", "quotient"]:
         exec(SUPPORT[name], space)
     space.update(INTRINSICS)
     return space
@@ -99,6 +100,19 @@ def test_logarithms_of_powers_are_exact(base, name, most):
     own = helpers()[name]
     for k in range(most + 1):
         assert own(float(base) ** k) == k
+
+
+@np.errstate(all="ignore")
+def test_exponentials_of_complex_numbers_are_those_of_numpy():
+    """To a few units in the last place of the number; parts that are zero keep their sign."""
+    own = helpers()["complex_exp"]
+    for z in (complex(a, b) for a in (0.0, -3.5, 690.0, 709.9, -740.0) for b in ANGLES[::9]):
+        exact, found = np.exp(np.clongdouble(z)), own(z)
+        parts = [float(exact.real), float(exact.imag)]
+        tiny = min(2e-15 * abs(exact), 1e300)
+        np.testing.assert_allclose([found.real, found.imag], parts, rtol=2e-15, atol=tiny)
+    for imag in (0.0, -0.0):
+        assert np.signbit(own(complex(1.0, imag)).imag) == np.signbit(imag)
 
 
 PARTS = [0.0, -0.0, 1.0, -2.0, 1e-200, 1e200, np.inf, -np.inf, np.nan, 5e-324, 1.7e308]

@@ -240,7 +240,9 @@ PLACES = np.array([0.0, -0.0, 1.0, -2.5, 1e300, 1e-300, np.inf, -np.inf, np.nan]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", [np.abs, np.sign, lambda z: (2 + 1j) / z, lambda z: z / 3j])
+@pytest.mark.parametrize(
+    "function", [np.abs, np.sign, np.exp, lambda z: (2 + 1j) / z, lambda z: z / 3j]
+)
 def test_complex_numbers_at_the_edges(function):
     """Zeros of both signs, infinities, nan and sizes whose squares overflow: as NumPy has them."""
     z = np.empty((9, 9), complex)
