@@ -62,7 +62,7 @@ class Writer:
         self.stored: list[dict[int, tuple[Node, Node]]] = [{}]  # what was put into memory
         self.ages: dict[str, int] = {}  # of lengths, in the order in which they were met
         self.alike: list[dict[str, Expression]] = [{}]  # lengths that are equal to others
-        self.equal: list[set[tuple[str, str]]] = [set()]  # lengths that were compared
+        self.refused: list[set[str]] = [set()]  # conditions that do not hold, for each block
         self.carried: set[str] = set()  # variables that are assigned several times
         self.shared: list[dict[str, str]] = [{}]  # numbers that have a name, for each block
         self.meanings: dict[str, Expression] = {}  # of numbers that have a name and stay
@@ -85,7 +85,7 @@ class Writer:
         """The statements that are emitted meanwhile, as a list of their own."""
         self.blocks.append([])
         self.lengths.append({})
-        self.equal.append(set())
+        self.refused.append(set())
         self.alike.append({})
         self.stored.append({})
         self.spaces.append([])
@@ -95,7 +95,7 @@ class Writer:
         finally:
             self.blocks.pop()
             self.lengths.pop()
-            self.equal.pop()
+            self.refused.pop()
             self.alike.pop()
             self.stored.pop()
             self.spaces.pop()
@@ -124,8 +124,12 @@ class Writer:
         self.emit(if_(gast.UnaryOp(gast.Not(), condition), [self._placed(raised())]))
 
     def refuse(self, condition: Expression) -> None:
-        """Leave the native code where a condition holds."""
-        self.emit(if_(condition, [self._placed(raised())]))
+        """Leave the native code where a condition holds, unless it was asked before."""
+        key = gast.dump(condition)
+        if not any(key in each for each in self.refused):
+            self.emit(if_(condition, [self._placed(raised())]))
+        if not _reads_elements(condition) and not self._changes(condition):
+            self.refused[-1].add(key)
 
     def _placed(self, statement: gast.stmt) -> gast.stmt:
         return with_origin(statement, *self.place)
@@ -216,10 +220,7 @@ class Writer:
         self._call_alike(self.canonical(one.text), self.canonical(other.text))
         if one.dim == other.dim or values._are_equal(one.dim, other.dim):
             return
-        key = gast.dump(one.text), gast.dump(other.text)
-        if not any(key in each for each in self.equal):
-            self.equal[-1].add(key)
-            self.refuse(compare(one.text, gast.NotEq, other.text))
+        self.refuse(compare(one.text, gast.NotEq, other.text))
 
     def _call_alike(self, one: Expression, other: Expression) -> None:
         """Let the length that was known first stand for one that is equal."""
@@ -303,6 +304,8 @@ class Writer:
         """From now on these variables may be assigned again."""
         new = set(names) - self.carried
         self.carried |= new
+        for refused in self.refused if new else ():
+            refused -= {each for each in refused if _mentions(each, new)}
         for known in self.shared if new else ():
             for key in [key for key, own in known.items() if own in new or _mentions(key, new)]:
                 self.meanings.pop(known.pop(key), None)
