@@ -235,6 +235,7 @@ def test_a_gradient_is_right_for_more_shapes(case):
     test_a_gradient_is_right_for_all_shapes_in_turn(case)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_batches_and_tangents_are_right_for_all_shapes_in_turn(case):
     positions = tuple(range(len(case.shapes[0])))

@@ -159,7 +159,7 @@ PROGRAMS = [
 NAMED = pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__qualname__)
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @NAMED
 def test_every_transform(fn):
     expected = differences(fn, POSES)

@@ -145,6 +145,7 @@ def growth(parts, n, transform, folder):
     return tuple(steps(transform(each), 0.3, a) for each in made[1:])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "parts, n",
     [

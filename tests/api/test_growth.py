@@ -394,6 +394,7 @@ CALLS = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore:divide by zero")
 @pytest.mark.parametrize("name", CALLS)
 def test_arguments_go_as_soon_as_the_caller_drops_them(name):

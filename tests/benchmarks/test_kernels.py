@@ -24,6 +24,7 @@ def _gradients(case, fn):
     return result if isinstance(result, tuple) else (result,)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("kernel", kernels.ARGUMENTS, ids=lambda kernel: kernel.__name__)
 def test_the_adjoint_by_hand_is_the_slope_and_ours_agrees(kernel):
     case = _small(kernel)

@@ -85,6 +85,7 @@ def taken_and_put_back(x):
     return held[0] * held[-1] + held[1]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore:.*no batched form")
 @pytest.mark.parametrize(
     "fn",

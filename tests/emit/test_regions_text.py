@@ -488,6 +488,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("length", [7, 5, 1, 0])
 @pytest.mark.parametrize("f, forwards, backwards", PARTS)
 def test_a_loop_over_a_part_of_an_array_says_so(f, forwards, backwards, length):

@@ -302,7 +302,7 @@ def test_values_in_each_mode(f, mode, capsys, caplog):
     assert any(said), "nothing was said"
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("x", [2.0, -0.5])
 @pytest.mark.parametrize("f", VALUES, ids=lambda f: f.__name__)
 def test_derivatives_of_values(f, x):

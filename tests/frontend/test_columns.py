@@ -146,7 +146,7 @@ X = np.array([1.3, 0.7, 2.1, 0.4])
 
 
 @pytest.mark.filterwarnings("ignore:.*has no batched form")
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("places", [[0, 2, 1], [3, 3, 1], [0, 0, 0]], ids=str)
 @pytest.mark.parametrize("f", COLUMNS)
 def test_columns_in_all_modes(f, places):

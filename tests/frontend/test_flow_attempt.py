@@ -431,7 +431,7 @@ HEADS = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", ["items", "values", "keys", "len", "range", "reversed", "rows"])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_helper_in_a_head_may_raise_whatever_it_is_called(tmp_path, head, name):

@@ -71,6 +71,7 @@ def stored_into(x, n):
     return total
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(
     "f", [appended, popped, deleted, left_after_a_change, with_else, stored_into]

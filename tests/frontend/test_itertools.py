@@ -80,7 +80,7 @@ CASES += [(small_then_large, 1.3), (small_then_large, 0.4)]
 CASES += [(f, XS) for f in (differences, in_batches, parts)]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("f, x", CASES, ids=[f.__name__ for f, _ in CASES])
 def test_in_all_modes(f, x):
     assert_as_a_whole(f, x)

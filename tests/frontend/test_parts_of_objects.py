@@ -98,6 +98,7 @@ def one_array_in_two_places(x):
     return work(body.x, body) + work(body.v + x, body) * work(x[:2], Body(x[1:], x[2]))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "fn",
     [*KEPT, hands_back_what_it_does_not_read, asks_for_a_length, one_array_in_two_places],

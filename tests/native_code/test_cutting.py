@@ -217,6 +217,7 @@ def anywhere(monkeypatch):
 QUICK = [*ALL][:: len(ALL) // 6]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(e, marks=() if e in (*QUICK, *MORE) else pytest.mark.slow) for e in ALL]
 )

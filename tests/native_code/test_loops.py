@@ -281,6 +281,7 @@ ALIKE = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(e, marks=pytest.mark.slow if e in ALIKE else ()) for e in LOOPS]
 )
@@ -336,6 +337,7 @@ def test_products_of_all_passes_are_one(name, beside):
     assert "+= " in text
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("place", [(0, 3), (2, 1)])
 @pytest.mark.parametrize("number", [np.inf, np.nan])
 def test_rows_without_a_vector_do_not_meet_infinity(place, number):

@@ -98,7 +98,7 @@ PROGRAMS = [
 POINT = np.array([0.3, 1.1, -0.4, 0.8])
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(16)
 @pytest.mark.parametrize("count", [0, 1, 4])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_value_and_gradient(program, count):

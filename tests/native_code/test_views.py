@@ -459,6 +459,7 @@ def product_before_and_after(x, y):
     return np.sum(before * (part @ part))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("y", [0.6, 1.2])
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda each: each.__name__)
 def test_a_view_stays_what_it_was_when_its_array_was_replaced(function, y):
@@ -470,7 +471,7 @@ def test_a_view_stays_what_it_was_when_its_array_was_replaced(function, y):
 OF_SEVERAL_LENGTHS = {"shorter_and_shorter", "shorter_with_a_view"}
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize("y", [0.6, 1.2])
 @pytest.mark.parametrize(
     "function",

@@ -80,7 +80,7 @@ CELLS = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize("first", ["", "%%time\n\n# a comment\n"])
 def test_all_in_one_cell(name, first, run):

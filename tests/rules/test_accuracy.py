@@ -30,6 +30,7 @@ def smooth():
     ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "row",
     [

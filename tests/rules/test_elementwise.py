@@ -129,7 +129,7 @@ def in_turn() -> list[Case]:
     return chosen
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)
@@ -165,7 +165,7 @@ def by_name(row) -> str:
     return spelled(row[0])
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 def test_where_and_out(row):
     subject = Subject(where_and_out(row))
@@ -233,7 +233,7 @@ def read_only(args) -> list:
     return copies
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("pattern", BINARY, ids=str)
 def test_every_broadcast_pattern_of_a_product(pattern):
     inputs = dict(zip("ab", (draw(real, shape) for shape in pattern), strict=True))
@@ -247,7 +247,7 @@ def test_row_in_every_pattern(row):
         check_all(each, thorough=True)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     "each",
     [

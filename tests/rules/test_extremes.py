@@ -109,6 +109,7 @@ STEEP_INSIDE = [roots_in_a_loop, root_on_one_side, roots_in_calls, root_in_a_rec
 ADJOINTS = [*TANGENTS, root_of_a_layer, both_kinds_of_calls, root_of_a_loop, branch, *STEEP_INSIDE]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("fn", ADJOINTS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_gradient(fn):

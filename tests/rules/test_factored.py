@@ -88,7 +88,7 @@ def matrix(dtype, function):
     return a[[1, 2, 0]] + 2 * np.eye(3)[[2, 0, 1]]
 
 
-@pytest.mark.thinned(14)
+@pytest.mark.thinned(28)
 @pytest.mark.parametrize("columns", [(), (2,)], ids=["a vector", "columns"])
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize(

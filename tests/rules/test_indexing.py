@@ -118,7 +118,7 @@ DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
 INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index(each):
     check_all(each)
@@ -150,7 +150,7 @@ SETTING = [
 ]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("each", SETTING, ids=str)
 def test_index_set(each):
     """Elements that are set, in both modes; of an index that repeats the last value counts."""

@@ -182,7 +182,7 @@ OF_SLICES = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("length", [8, 6, 2])
 @pytest.mark.parametrize("program", OF_SLICES, ids=lambda each: each.__name__)
 def test_items_of_slices_in_every_mode(program, length):

@@ -44,7 +44,7 @@ def differences(function, u):
     return np.array([(function(u + each) - function(u - each)) / 2e-6 for each in steps])
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_method(name):

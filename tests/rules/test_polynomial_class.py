@@ -31,6 +31,7 @@ def higher(x):
     return p.deriv(m=2)(x[0]) + p.integ(2, k=[1.0, 2.0])(x[1]) + np.sum([c * c for c in p.copy()])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("function", [of_constants, operators, with_a_domain, higher])
 def test_in_all_modes(function):
     assert_both_modes(function, (X,))

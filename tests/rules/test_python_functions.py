@@ -37,6 +37,7 @@ OF_NUMBERS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("text", OF_NUMBERS)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_of_numbers(text):

@@ -41,6 +41,7 @@ def slope(f, x, step=1e-6):
     return (f(x + step) - f(x - step)) / (2 * step)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", UNARY)
 def test_function_of_one_number(name):
     x = POINTS.get(name, 0.37)

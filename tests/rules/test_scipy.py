@@ -221,7 +221,7 @@ DISTANCES += [
 EVERY = 11  # of the cases is checked by `make test`, all by `make test-all`
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("each", some_slow(INTEGRALS + IMAGES + SIGNALS + DISTANCES, EVERY))
 def test_function(each):
     check_all(each)

@@ -94,7 +94,7 @@ def with_some_complex(each):
 PAIRS = [pair for each in CASES for pair in with_some_complex(each)]
 
 
-@pytest.mark.thinned(11)
+@pytest.mark.thinned(22)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]} complex {','.join(pair[1])}")
 def test_properties(pair):

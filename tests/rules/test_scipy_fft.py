@@ -33,7 +33,7 @@ def linear_part(call):
     return module(f"from scipy import fft\ndef f(x):\n    return {call}\n").f
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("call", CALLS)
 def test_transform(call):
     f = linear_part(call)
@@ -58,6 +58,7 @@ PACKED += [
 PACKED += ["fftpack.idct(x, axis=0, norm='ortho')", "fftpack.idctn(x)", "fftpack.idstn(x, 3)"]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("call", PACKED)
 def test_fftpack_is_fft_in_another_order(call):
     f = module(f"from scipy import fftpack\ndef f(x):\n    return {call}\n").f

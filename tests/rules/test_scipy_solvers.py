@@ -107,7 +107,7 @@ EQUATIONS = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("each", some_slow([*ROOTS, *INTEGRALS, *EQUATIONS], 4))
 def test_properties(each):
     check_all(each)
@@ -417,6 +417,7 @@ def until(s):
 NAMES = [line[4:].partition("(")[0] for line in USED.splitlines() if line.startswith("def ")][1:]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_as_users_write_them(name):
     """Value, slope and curvature against central differences."""

@@ -52,7 +52,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(
     "kind", ["csr_array", "csc_matrix", "coo_array", "bsr_matrix", "dia_array"]
 )

@@ -119,6 +119,7 @@ SHIFTED = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "fn", [*SHIFTED, with_a_number_added, weighted, other_axis], ids=lambda f: f.__name__
 )

@@ -221,6 +221,7 @@ def test_power_at_zero(text, x, slope, curve):
         assert hessian(f)(x) == curve
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("text, x, expected", MASKED + SMOOTH + SETTLED)
 def test_point(text, x, expected):
     check(text, x, expected)

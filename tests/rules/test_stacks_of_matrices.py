@@ -86,7 +86,7 @@ def check(f, *stacks, tolerance):
 OTHERS = [np.float32, np.complex64]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("dtype", [float, complex, *(pytest.param(e, marks=SLOW) for e in OTHERS)])
 @pytest.mark.parametrize("call", CALLS)
 def test_each_sample_is_what_scipy_computes(call, dtype):
@@ -128,7 +128,7 @@ APART = {("rq", "singular"), ("polar", "singular"), ("continuous_lyapunov", "sin
 APART |= {("discrete_are", "tiny"), ("lu_solve", "zero"), ("lu_solve", "singular")}
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("call", CALLS)
 def test_one_sample_unlike_the_others(call):
     """What SciPy raises for one sample the batch raises, and nan stays in its sample."""

@@ -73,6 +73,7 @@ PROGRAMS = [weighed, upwind, both_ways, nested, of_passes, begun_elsewhere, besi
 PROGRAMS += [left_alone]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_the_gradient(f):
     of_x, of_w = grad(f, (0, 1))(X.copy(), W)

@@ -123,6 +123,7 @@ def other_way(x):
     return np.sum(y)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "fn, zeros",
     [

@@ -100,7 +100,7 @@ def same(a, b):
         np.testing.assert_allclose(p, q, rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("schedule", [memory, every])
 @pytest.mark.parametrize("f", PROGRAMS)
 @pytest.mark.parametrize("n, m", LENGTHS)

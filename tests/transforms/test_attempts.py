@@ -205,7 +205,7 @@ def test_what_nobody_reads_is_a_statement_of_its_own():
     assert "3.0 * x" not in text
 
 
-@pytest.mark.thinned(11)
+@pytest.mark.thinned(22)
 @pytest.mark.parametrize("scale", [-1.0, 0.4, 1.0, 9.0])
 @pytest.mark.parametrize("function", attempts_in_parts.PROGRAMS)
 def test_what_was_done_before_the_failure_holds_after_it(function, scale):
@@ -238,6 +238,7 @@ def attempt_in_attempt_of_two(x):
     return a * b + c**2
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("x", [1.466, 2.5, 0.3, -1.2])
 @pytest.mark.parametrize("f", [attempt_in_attempt, attempt_in_attempt_of_two])
 def test_tangents_of_tangents_behind_what_is_tried_in_what_is_tried(f, x):

@@ -99,7 +99,7 @@ WHOLE = {two_deep: TABLE, until: TABLE, all_of_it: TABLE}
 PROGRAMS = ELEMENTS | WHOLE
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_in_all_modes(f):
     table = PROGRAMS[f]

@@ -140,6 +140,7 @@ def sine_of_either(x, k):
     return np.sin(y)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(

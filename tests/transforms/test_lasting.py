@@ -58,6 +58,7 @@ def called(A, x, n):
 PROGRAMS = [solved, until, left, double, called]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("n", [0, 1, 3, 4])
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_the_gradient(f, n):

@@ -66,6 +66,7 @@ def of_a_list(a, b):
     return total
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize(
     "f", [in_three_loops, largest, in_a_helper, as_long_as_it_takes, of_a_list]

@@ -144,6 +144,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f, x, rest", [(f, x, rest) for f, x, *rest in PROGRAMS])
 def test_in_every_mode(f, x, rest):
     assert_every_mode(f, x, *rest)

@@ -120,7 +120,7 @@ def test_the_gradient(f, arguments):
     np.testing.assert_allclose(found, complex_step(f, x, rest), rtol=1e-10)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("f, arguments", CASES)
 def test_second_order_both_ways(f, arguments):
     x, *rest = arguments

@@ -85,6 +85,7 @@ def test_second_order(name):
     check(gradient_of(once), once, arguments, 1e-6)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_third_order(name):
     _, build, arguments = CASES[name]

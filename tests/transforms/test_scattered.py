@@ -154,7 +154,7 @@ def test_the_gradient(f, x):
     np.testing.assert_allclose(grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("f, x", PROGRAMS)
 def test_second_order_and_batches(f, x):
     along = lambda x: np.sum(grad(f)(x) ** 2)

@@ -113,7 +113,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_hessian_times_direction(f):
     x, direction = np.array([0.31, 0.74, -0.52]), rng.normal(size=3)

@@ -75,6 +75,7 @@ def test_a_mask_is_kept(f):
     np.testing.assert_allclose(grad(f)(x.copy()), differences(f, x), atol=1e-7)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", KEPT)
 def test_in_all_modes(f):
     x, _ = KEPT[f]
