@@ -15,6 +15,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, note_steep, times_settled
+from s2s_ad.core.nonzero import either
 from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
@@ -167,6 +168,13 @@ def _signed_by(builder: Builder, one: Symbol, other: Symbol) -> Any:
     rule, inner, _ = builder.definition(one)
     if rule is not None and rule.function is operator.neg:
         return -(inner[0] * other)
+    if rule is not None and rule.function is operator.mul:  # a tangent that has the sign's place
+        for factor, rest in (inner, inner[::-1]):
+            sign = builder.operands_of(factor, np.sign)
+            signed = with_sign(builder, other, sign[0]) if sign else None
+            if signed is not None:
+                return signed * rest
+        return None
     is_sign = rule is not None and rule.function is np.sign
     return with_sign(builder, other, inner[0]) if is_sign else None
 
@@ -176,7 +184,7 @@ def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     rule, inner, _ = builder.definition(value)
     if rule is None:
         return None
-    if rule.function in (abs, np.absolute):
+    if rule.function in (abs, np.absolute, np.fabs):
         same = isinstance(inner[0], Symbol) and inner[0].name == x.name
         return x if same else None
     if rule.function is not operator.mul:
@@ -499,6 +507,12 @@ def _sum_inside_masks(
     return None if terms is None else builder.emit(self, terms, params)
 
 
+def _nonzero_sum(
+    self: Elementwise, builder: Builder, operands: list, params: dict, of: Callable[[Any], Any]
+) -> Any:
+    return either(builder, *map(of, operands))
+
+
 def _both(self: Elementwise, operands: list) -> tuple[int, ...]:
     return (0, 1)
 
@@ -509,6 +523,7 @@ class Sum(Elementwise):
     adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
+    nonzero = _nonzero_sum
     grows_with = _both
 
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
@@ -572,6 +587,7 @@ class Difference(Elementwise):
     adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
+    nonzero = _nonzero_sum
     grows_with = _both
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import sizes, values
+from s2s_ad.core import measure, sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, reduced
 from s2s_ad.core.rule import Operation, Rule
@@ -88,18 +88,31 @@ class Reduction(Rule):
             self.function(1.0, axis=axis)  # NumPy says whether a number has this axis: 0 and -1
             axis = None
         params = {"axis": tuple(axis) if isinstance(axis, list) else axis}
-        if initial is not None and self._may_be_of_nothing(x, axis, keepdims):
-            more = builder.call(np.full, (1, initial), {"dtype": x.dtype})
-            x, params, initial = np.concatenate((np.ravel(x), more)), {"axis": None}, None
+        if initial is not None and axis != () and self._may_be_of_nothing(x, axis):
+            return self._of_one_more(builder, x, axis, bool(keepdims), initial)
         result = self._reduced(builder, x, params | {"keepdims": bool(keepdims)})
         return result if initial is None else builder.call(self.join, (result, initial), {})
 
-    def _may_be_of_nothing(self, x: Any, axis: Any, keepdims: bool) -> bool:
-        """Whether all elements are reduced, and there may be none: `initial` is then the result."""
+    def _may_be_of_nothing(self, x: Any, axis: Any) -> bool:
+        """Whether there may be no elements that are reduced: `initial` is then the result."""
         if self.neutral is not None or not isinstance(x, Symbol) or not x.shape or x.dtype is None:
             return False
-        of_all = len(x.shape) == 1 or (axis is None and not keepdims)
-        return of_all and not all(sizes.differs(values.size_of_dim(dim), 0) for dim in x.shape)
+        lengths = [x.shape[each] for each in support.normal_axes(axis, len(x.shape))]
+        return not all(sizes.differs(values.size_of_dim(each), 0) for each in lengths)
+
+    def _of_one_more(
+        self, builder: Builder, x: Symbol, axis: Any, keepdims: bool, initial: Any
+    ) -> Any:
+        """The result for the elements and `initial`, which are one axis: the first."""
+        axes = support.normal_axes(axis, x.ndim)
+        rest = [measure.length(x, each) for each in range(x.ndim) if each not in axes]
+        if rest:
+            count = math.prod(measure.length(x, each) for each in axes)
+            x = np.reshape(np.moveaxis(x, axes, (*range(len(axes)),)), (count, *rest))
+        more = builder.call(np.full, ((1, *rest), initial), {"dtype": x.dtype})
+        x = np.concatenate((x if rest else np.ravel(x), more))
+        result = self._reduced(builder, x, {"axis": 0, "keepdims": False})
+        return np.expand_dims(result, axes) if keepdims else result
 
     def _neutral(self, initial: Any) -> Any:
         if self.neutral is None and initial is None:
@@ -248,7 +261,7 @@ def count_of(x: Symbol, axes: Any) -> Any:
         return support.product([np.size(x, axis) for axis in axes])
     if len(axes) == x.ndim > 1 and not all(isinstance(dim, int) for dim in x.shape):
         return np.size(x)
-    return support.product([support.length(x, axis) for axis in axes])
+    return support.product([measure.length(x, axis) for axis in axes])
 
 
 def shared_evenly(x: Symbol, y: Any, axes: Any, share: Any = 1.0, *, some: bool = True) -> Any:

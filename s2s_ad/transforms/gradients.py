@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
@@ -229,6 +230,8 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
         return type(y)() if isinstance(y, float | complex) else None
     if values.is_inexact(y.fact) is False:
         return None
+    if y.shape == () and isinstance(y.fact, values.Array) and y.dtype is None:
+        return np.zeros_like(y)[()]  # of the precision that the path has left
     if y.shape == ():
         return in_kind_of(builder, 0.0, y.fact)
     return builder.call(runtime.broadcast_like, (0.0, y), {})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jvp, value_and_grad, vmap
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 from transforms.differences import differences
 
 X = np.array([0.7, -1.2, 2.3, 0.4])
@@ -213,3 +213,21 @@ def test_the_extreme_of_nothing_is_what_it_begins_with(x, dtype):
     np.testing.assert_allclose(value, both(x), rtol=1e-6)
     np.testing.assert_allclose(gradient, slope)
     assert gradient.dtype == dtype
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (2, 0, 3), (2, 3, 1)])
+def test_the_extremes_along_axes_without_elements(shape):
+    def extremes(x):
+        first = np.max(x, axis=(0, 1), initial=0.5, where=x < 0.9)
+        return first, np.min(x, axis=(0, -1), initial=0.1, keepdims=True), x.max(1, initial=0.25)
+
+    x = np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape)
+    slope = np.zeros(shape)
+    if x.size:
+        slope[1, 1, 0], slope[0, :, 0] = 1.0, 1.0
+        slope[1, 2, 0] += 1.0  # of x.max(1)
+    for got, expected in zip(jit(extremes)(x), extremes(x), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    total = lambda x: sum(np.sum(each) for each in extremes(x))
+    np.testing.assert_allclose(grad(total)(x), slope)
+    np.testing.assert_allclose(vmap(grad(total))(np.stack([x, x])), np.stack([slope, slope]))

@@ -315,6 +315,17 @@ def test_where_there_is_no_derivative_there_is_no_number(text, x):
     assert np.isnan(slopes).any()
 
 
+@pytest.mark.parametrize("length", ["np.abs(x)", "np.fabs(x)", "abs(-x)"])
+@pytest.mark.parametrize("text", ["{0} ** 2", "2 * {0} * (0.5 * {0})", "np.float_power({0}, 2.0)"])
+def test_the_square_of_a_length_has_a_second_derivative(length, text):
+    f = module(f"import numpy as np\ndef f(x):\n    return {text.format(length)}\n").f
+
+    def slope(x):
+        return jvp(f, (x,), (1.0,))[1]
+
+    assert jvp(slope, (0.0,), (1.0,))[1] == grad(slope)(0.0) == grad(grad(f))(0.0) == 2.0
+
+
 BY_BOTH = ["x ** y", "np.power(x, y)", "np.float_power(x, y)", "math.pow(x, y)"]
 
 

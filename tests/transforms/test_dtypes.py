@@ -649,3 +649,16 @@ def joined_with_an_element(x):
 def test_a_number_that_becomes_known_may_be_reshaped():
     x = np.array([1.5, 2.0, 0.3])
     np.testing.assert_allclose(grad(lambda x: np.sum(grad(joined_with_an_element)(x)))(x), 2.0)
+
+
+def single_on_a_path(x):
+    y = np.float32(0.5)
+    if x > 3:
+        y = np.ones(2)[0]
+    return y
+
+
+@pytest.mark.parametrize("x", [1.0, 4.0])
+def test_a_tangent_of_zero_has_the_precision_that_the_path_gives(x):
+    value, tangent = jvp(single_on_a_path, (x,), (1.0,))
+    assert type(value) is type(tangent) is type(single_on_a_path(x))
