@@ -110,9 +110,12 @@ def exact_leaf(value: Any, name: str = "value") -> values.AbstractValue:
 
 
 def any_length(fact: Any) -> Any:
-    """An abstract value without its lengths, but for which of them are one."""
+    """An abstract value without its lengths, but for which of them are one.
+
+    A whole number is told apart from others: code may ask whether it is below 0, or a length.
+    """
     if not isinstance(fact, values.Array) or not fact.shape:
-        return fact
+        return values.told_apart(fact)
     return values.with_shape(
         fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape)
     )

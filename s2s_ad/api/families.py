@@ -58,10 +58,12 @@ class Family(Locked):
         """Whether the function is still one of these: its code may be replaced in place."""
         return self.key is not None and self.key[:-1] == _key_of(function)
 
-    def serving(self, exact: Any, function: types.FunctionType) -> Callable | None:
+    def serving(
+        self, exact: Any, function: types.FunctionType, arguments: dict[str, Any]
+    ) -> Callable | None:
         """What a call with arguments of this exact kind runs, where it is known."""
         for template in self._exact.get(exact, ()):
-            found = template.serving(function)
+            found = template.serving(function, arguments)
             if found is not None:
                 return found
         return None

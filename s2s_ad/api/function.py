@@ -329,7 +329,8 @@ class Transformed:
             if arguments is None:
                 return None
         try:
-            function = family.serving(Transformed.exact_key(self, arguments), self.root)
+            exactly = Transformed.exact_key(self, arguments)
+            function = family.serving(exactly, self.root, arguments)
         except RecursionError:  # containers in containers: what is wrong with them is said later
             return None
         if function is not None:

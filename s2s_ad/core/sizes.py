@@ -763,12 +763,16 @@ def required_numbers() -> dict[Atom, int]:
     found = {}
     for each in () if current is None else current.required:
         terms = [*each.size.terms]
-        if each.relation == ZERO and len(terms) == 1 and isinstance(terms[0][0], Atom):
+        if each.relation == ZERO and len(terms) == 1 and _is_length(terms[0][0]):
             ((atom, count),) = terms
             number, rest = divmod(-each.size.constant, count)
             if not rest:
                 found[atom] = number
     return found
+
+
+def _is_length(factor: Factor) -> bool:
+    return isinstance(factor, Atom) and factor.is_length
 
 
 def shared(sizes: Mapping[Atom, Size]) -> bool:
@@ -801,6 +805,7 @@ def _side(terms: Iterable[tuple[Factor, int]], constant: int, names: Mapping[Ato
 
 
 def _times(count: int, text: str) -> str:
+    text = f"({text})" if count != 1 and "//" in text else text
     return text if count == 1 else f"{count} * {text}"
 
 
@@ -820,7 +825,9 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
 
 def size_text(size: Size, names: Mapping[Atom, str]) -> str:
     terms = sorted(size.terms, key=lambda term: _factor_text(term[0], names))
-    total = " + ".join(_times(count, _factor_text(factor, names)) for factor, count in terms)
-    if not total or size.constant > 0:
-        return " + ".join([*filter(None, [total]), str(size.constant)])
-    return f"{total} - {-size.constant}" if size.constant else total
+    parts = [(count, _times(abs(count), _factor_text(factor, names))) for factor, count in terms]
+    if size.constant or not parts:
+        parts.append((size.constant, str(abs(size.constant))))
+    added = " + ".join(text for count, text in parts if count >= 0)
+    taken = "".join(f" - {text}" for count, text in parts if count < 0)
+    return added + taken if added else f"-{taken[3:]}"

@@ -803,12 +803,17 @@ class Lengths:
 
 
 def _only_atom(size: Size) -> Atom | None:
+    """The length of an axis that a size is."""
+    atom = _any_atom(size)
+    return atom if atom is not None and atom.is_length else None
+
+
+def _any_atom(size: Size) -> Atom | None:
     """The atom that a size is."""
     terms = [*size.terms]
     if size.constant or len(terms) != 1 or terms[0][1] != 1:
         return None
-    factor = terms[0][0]
-    return factor if isinstance(factor, Atom) and factor.is_length else None
+    return terms[0][0] if isinstance(terms[0][0], Atom) else None
 
 
 def lengths_of(fact: Any, shape: tuple[int, ...]) -> dict[Atom, int]:
@@ -824,9 +829,11 @@ def lengths_of(fact: Any, shape: tuple[int, ...]) -> dict[Atom, int]:
 def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[Atom, int]:
     """What the lengths of all inputs are, given the abstract values and the arguments by name.
 
-    Of the length of a batch, which may be 1 in the same code, nothing is to be assumed.
+    Of the length of a batch, which may be 1 in the same code, nothing is to be assumed. Whole
+    numbers among the inputs are counts, of which slices and loops may be made.
     """
     found: dict[Atom, int] = {}
+    counts: dict[Atom, int] = {}
     for name, fact in facts.items():
         for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
             if isinstance(leaf, Array) and leaf.shape:
@@ -835,7 +842,14 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
                 atom = _only_atom(leaf.count.size)
                 if atom is not None:
                     found[atom] = len(trees.follow(arguments[name], path))
-    return {atom: length for atom, length in found.items() if atom.not_one}
+            elif (atom := atom_of_count(leaf)) is not None:
+                counts[atom] = trees.follow(arguments[name], path)
+    return {atom: length for atom, length in found.items() if atom.not_one} | counts
+
+
+def atom_of_count(fact: Any) -> Atom | None:
+    """What stands for a whole number of Python's that is an input."""
+    return _any_atom(fact.size) if isinstance(fact, Scalar) and fact.size else None
 
 
 def with_lengths(value: Any, known: Mapping[Atom, int | Atom]) -> Any:
@@ -861,6 +875,8 @@ def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
                 atom = _only_atom(dim.size) if isinstance(dim, Dim) else None
                 if atom is not None:
                     names[atom] = f"{text}.shape[{axis}]" if axis else f"len({text})"
+            if (atom := atom_of_count(leaf)) is not None:
+                names[atom] = text
     return names
 
 

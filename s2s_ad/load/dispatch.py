@@ -106,7 +106,7 @@ def pattern(value: Any) -> Any:
         )
     if isinstance(value, values.Static):
         return static_key(value.value)
-    return value
+    return values.unsized(value)
 
 
 # ---- compiled code and what it is bound to -------------------------------------------------------
@@ -118,6 +118,7 @@ class Assumed:
 
     `abstract` are the abstract values that it was compiled for, by parameter; `captured` are the
     lengths of captured arrays that it depends on, each with the array's Core name and as text.
+    `of_counts` are the guards about whole numbers among the arguments, which exact keys leave out.
     """
 
     abstract: dict[str, Any]
@@ -125,17 +126,26 @@ class Assumed:
     required: tuple[Guard, ...] = ()  # by Python: the text does not depend on it
     captured: tuple[tuple[Atom, int, str, str], ...] = ()
     general: bool = False  # it may assume nothing, for what others assume has failed
+    of_counts: tuple[Guard, ...] = ()
 
     @classmethod
     def of(cls, abstract: dict[str, Any], assumptions: Assumptions) -> Assumed:
         asked = assumptions.asked_of().items()
         captured = tuple((atom, assumptions.lengths[atom], *said) for atom, said in asked)
         guards, required = assumptions.needed(), assumptions.also_required()
-        return cls(abstract, guards, required, captured, assumptions.general)
+        every = (*guards, *required)
+        of_counts = tuple(each for each in every if _is_of_counts(each))
+        return cls(abstract, guards, required, captured, assumptions.general, of_counts)
 
     def holds(self, arguments: dict[str, Any]) -> bool:
         """Whether the code serves a call with these arguments, which have the same signature."""
-        guards = (*self.guards, *self.required)
+        return self._hold((*self.guards, *self.required), arguments)
+
+    def serves(self, arguments: dict[str, Any]) -> bool:
+        """Whether the code serves a call of the exact kind that it has served before."""
+        return self._hold(self.of_counts, arguments)
+
+    def _hold(self, guards: tuple[Guard, ...], arguments: dict[str, Any]) -> bool:
         if not guards:
             return True
         lengths = values.lengths_of_inputs(self.abstract, arguments)
@@ -148,10 +158,25 @@ class Assumed:
         names |= {atom: text for atom, *_, text in self.captured}
         return [sizes.guard_text(each, names) for each in self.guards]
 
+    def texts_of_counts(self) -> list[str] | None:
+        """What `serves` asks, as text of the fast path; None where it is no comparison of sums."""
+        names = values.names_of_inputs(self.abstract)
+        names = {
+            k: f"_s2s_{each}" if each.startswith("len(") else each for k, each in names.items()
+        }
+        names |= {atom: str(length) for atom, length, *_ in self.captured}
+        factors = {factor for each in self.of_counts for factor, _ in each.size.terms}
+        plain = all(isinstance(each, Atom) for each in factors)
+        return [sizes.guard_text(each, names) for each in self.of_counts] if plain else None
+
     def kind_of(self, capture: Capture, value: Any) -> Any:
         """What tells numbers and arrays apart that need code of their own where this one stands."""
         has_lengths = any(name == capture.name for _, _, name, _ in self.captured)
         return (kind_of(value), np.shape(value)) if has_lengths else kind_of(value)
+
+
+def _is_of_counts(guard: Guard) -> bool:
+    return any(not atom.is_length for atom in sizes.atoms_of(guard.size))
 
 
 NOTHING = Assumed({}, ())
@@ -299,7 +324,7 @@ class Dispatcher:
     def find(self, owner: Any, arguments: dict[str, Any]) -> Entry:
         """What serves these arguments."""
         entry = self.exact.get(self.key(owner, arguments))
-        if entry is None or not entry.found.holds():
+        if entry is None or not (entry.found.holds() and entry.found.assumed.serves(arguments)):
             with self.family(owner).lock:
                 entry = self._enter(owner, arguments)
         entry.calls += 1

@@ -182,10 +182,10 @@ class Template:
         """The objects of the user's that it keeps alive."""
         return (*self.bound, *(each.value for each in self.parts))
 
-    def serving(self, function: Any) -> Callable | None:
+    def serving(self, function: Any, arguments: dict[str, Any]) -> Callable | None:
         """What a call of this function runs; None where this is not the code for it."""
         found = self._values(function)
-        if found is None:
+        if found is None or not self.assumed.serves(arguments):
             return None
         if self.function is not None:
             return self.function

@@ -227,6 +227,82 @@ def test_a_gradient_is_right_for_all_shapes_in_turn(case):
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7, err_msg=str(shapes))
 
 
+def smoothed(x, r):
+    n = len(x)
+    out = np.zeros(n - 2 * r)
+    for d in range(-r, r + 1):
+        out += x[r + d : n - r + d] ** 2
+    return np.sum(np.sqrt(1.0 + out))
+
+
+def lagged(x, k):
+    return np.sum(x[k:] * x[: len(x) - k])
+
+
+def cut(x, k):
+    return np.sum(x[:k] ** 2) * np.sum(x[k:]) + x[k]
+
+
+def first_differences(x, k):
+    for _ in range(k):
+        x = x[1:] - x[:-1] * 0.5
+    return np.sum(x**2)
+
+
+def zeros_in_front(x, k):
+    padded = np.zeros(len(x) + k)
+    padded[k:] = x
+    return np.sum(padded[: len(x)] * x)
+
+
+def in_blocks(x, k):
+    total = 0.0
+    for start in range(0, len(x), k):
+        total += np.sum(x[start : start + k]) ** 2
+    return total
+
+
+def of_a_tree(x, options):
+    k = options["width"]
+    return np.sum(x[: k + 1] ** 2) + np.sum(x[-k:]) * options["weight"]
+
+
+COUNTS = (2, 1, 0, -1, 3, 5, 7, -2, 6, 4)
+
+
+@pytest.mark.parametrize(
+    "function", [smoothed, lagged, cut, first_differences, zeros_in_front, in_blocks, of_a_tree]
+)
+@np.errstate(all="ignore")
+def test_a_gradient_is_right_for_all_whole_numbers_in_turn(function):
+    """Often enough in turn that each way of finding the code serves it: tables and fast path."""
+    gradient, inline = grad(function), grad(function)
+    x = R.normal(size=6) + 0.5
+    for k in COUNTS + 12 * (2,) + COUNTS + 12 * (1,) + COUNTS:
+        given = {"width": k, "weight": 1.5} if function is of_a_tree else k
+        try:
+            function(x, given)
+        except (ValueError, IndexError) as error:
+            for each in (gradient, inline):
+                with pytest.raises((type(error), S2SError)):
+                    each(x, given)
+            continue
+        (expected,) = [slopes(lambda x: function(x, given), [x], 0)]
+        for each in (gradient, inline):
+            np.testing.assert_allclose(each(x, given), expected, rtol=1e-5, atol=1e-6)
+        inline = grad(function)
+
+
+def test_whole_numbers_say_how_long_slices_are():
+    gradient = grad(smoothed)
+    source = gradient.source(np.ones(9), 2)
+    assert "# for arguments with len(x) >= 2 * r" in source
+    assert "unbroadcast" not in source and "broadcast_to" not in source
+    for r in (1, 3, 0, 4):
+        gradient(np.ones(9), r)
+    assert len(compiled(gradient)) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_gradient_is_right_for_more_shapes(case):

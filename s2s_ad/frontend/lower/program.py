@@ -378,6 +378,8 @@ def inputs_of(
         def enter(name: str, fact: Any, paths=paths, parameter=parameter) -> Any:
             path = next(paths)
             symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path, taken))
+            if values.atom_of_count(fact) is not None:
+                lowering.builder.facts[name] = fact
             enter_list(symbol)
             if not isinstance(fact, values.Static):
                 return symbol
