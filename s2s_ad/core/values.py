@@ -864,8 +864,11 @@ def with_lengths(value: Any, known: Mapping[Atom, int | Atom]) -> Any:
     return replace(value, shape=tuple(dims))
 
 
-def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
-    """How the lengths of inputs are written: len(x), x.shape[1], params["W"].shape[1]."""
+def names_of_inputs(facts: Mapping[str, Any], length: str = "len") -> dict[Atom, str]:
+    """How the lengths of inputs are written: len(x), x.shape[1], params["W"].shape[1].
+
+    Whole numbers are written as what they are: n, options["width"].
+    """
     names: dict[Atom, str] = {}
     for name, fact in facts.items():
         for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
@@ -874,7 +877,7 @@ def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
             for axis, dim in enumerate(lengths):
                 atom = _only_atom(dim.size) if isinstance(dim, Dim) else None
                 if atom is not None:
-                    names[atom] = f"{text}.shape[{axis}]" if axis else f"len({text})"
+                    names[atom] = f"{text}.shape[{axis}]" if axis else f"{length}({text})"
             if (atom := atom_of_count(leaf)) is not None:
                 names[atom] = text
     return names

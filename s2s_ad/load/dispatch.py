@@ -158,13 +158,11 @@ class Assumed:
         names |= {atom: text for atom, *_, text in self.captured}
         return [sizes.guard_text(each, names) for each in self.guards]
 
-    def texts_of_counts(self) -> list[str] | None:
-        """What `serves` asks, as text of the fast path; None where it is no comparison of sums."""
-        names = values.names_of_inputs(self.abstract)
-        names = {
-            k: f"_s2s_{each}" if each.startswith("len(") else each for k, each in names.items()
-        }
-        names |= {atom: str(length) for atom, length, *_ in self.captured}
+    def texts_of_counts(self, length: str) -> list[str] | None:
+        """What `serves` asks, with parameters and `length` for len; None where that is no
+        comparison of sums."""
+        names = values.names_of_inputs(self.abstract, length)
+        names |= {atom: str(size) for atom, size, *_ in self.captured}
         factors = {factor for each in self.of_counts for factor, _ in each.size.terms}
         plain = all(isinstance(each, Atom) for each in factors)
         return [sizes.guard_text(each, names) for each in self.of_counts] if plain else None

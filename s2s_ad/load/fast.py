@@ -105,7 +105,7 @@ def with_call(
         them is no comparison of sums.
     """
     parameters = list(signature.parameters.values())
-    assumed = found.assumed.texts_of_counts()
+    assumed = found.assumed.texts_of_counts("_s2s_len")
     if any(p.name.startswith("_s2s") for p in parameters) or assumed is None:
         return hots
     writer = Writer(found.loaded.program, signature.parameters, by_value, ignored)
