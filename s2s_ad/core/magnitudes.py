@@ -185,14 +185,8 @@ def as_value(selection: Any) -> Any:
     """A selection whose zeros are values: whatever it is multiplied by stays outside of it."""
     rule, operands, _ = selection.builder.definition(selection)
     inner = operands[0] if rule is not None and rule.function is operator.neg else selection
-    for note in ("unmasked", "values"):
-        selection.builder.notes.setdefault(note, set()).add(inner.name)
+    selection.builder.notes.setdefault("unmasked", set()).add(inner.name)
     return selection
-
-
-def has_zeros_of_value(builder: Builder, selection: Symbol) -> bool:
-    """Whether it is such a selection."""
-    return selection.name in builder.notes.get("values", ())
 
 
 def is_divided_by(builder: Builder, product: Any, y: Symbol, farthest: int = 8) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import gast
-import numpy as np
 
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use
 from s2s_ad.core.sizes import Size
@@ -338,27 +337,6 @@ class Rule:
         """write(result, *others), which is linear in the result, inside of the selection that the
         operation makes (see rules/masks.py); None where it makes none."""
         return None
-
-    def nonzero(
-        self,
-        builder: Emitter,
-        operands: list,
-        params: dict[str, Any],
-        of: Callable[[Any], Any],
-    ) -> Any:
-        """Which elements of the result may be other than zero, `of` saying it of operands: a mask,
-        False where none is, None where all may be (see core/nonzero.py)."""
-        if self.moves:
-            mask = of(operands[0])
-            if mask is None and self.leaves_zeros:
-                mask = builder.call(np.ones_like, (operands[0],), {"dtype": bool})
-            moved = mask is not None and mask is not False
-            return builder.emit(self, [mask, *operands[1:]], params) if moved else mask
-        masks = [of(operands[place]) for place in self.vanishes_with()]
-        if any(each is False for each in masks):
-            return False
-        found = (each for each in masks if each is not None)
-        return next(found, None) if self.elementwise else None
 
     def is_flat(self, operands: list[AbstractValue]) -> bool:
         """Whether no derivative passes through, the operands being such: see `flat`."""

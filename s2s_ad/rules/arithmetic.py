@@ -15,7 +15,6 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, note_steep, times_settled
-from s2s_ad.core.nonzero import either
 from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
@@ -507,12 +506,6 @@ def _sum_inside_masks(
     return None if terms is None else builder.emit(self, terms, params)
 
 
-def _nonzero_sum(
-    self: Elementwise, builder: Builder, operands: list, params: dict, of: Callable[[Any], Any]
-) -> Any:
-    return either(builder, *map(of, operands))
-
-
 def _both(self: Elementwise, operands: list) -> tuple[int, ...]:
     return (0, 1)
 
@@ -523,7 +516,6 @@ class Sum(Elementwise):
     adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
-    nonzero = _nonzero_sum
     grows_with = _both
 
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
@@ -587,7 +579,6 @@ class Difference(Elementwise):
     adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
-    nonzero = _nonzero_sum
     grows_with = _both
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -23,7 +23,6 @@ from s2s_ad.core.dependence import (
     numbers,
     same_elements,
 )
-from s2s_ad.core.nonzero import either, whole
 from s2s_ad.core.parts import of_one_number
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
@@ -63,12 +62,6 @@ class GetItem(Rule):
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
         return (0,)
-
-    def nonzero(
-        self, builder: Builder, operands: list, params: dict[str, Any], of: Callable[[Any], Any]
-    ) -> Any:
-        mask = of(operands[0])
-        return builder.emit(self, [mask], params) if isinstance(mask, Symbol) else mask
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index = args
@@ -292,7 +285,6 @@ class Update(Rule):
 
     lists = of_complex = updates = keeps_array = True
     varied_parameters = True
-    stores_over = False  # whether what was there is gone
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index, value = args
@@ -364,35 +356,6 @@ class Update(Rule):
             return part
         return builder.call(runtime.unbroadcast, (part, value), {})
 
-    def covers(self, builder: Builder, operands: list, params: dict[str, Any]) -> bool:
-        """Whether it is the last of several that are known to add to each element."""
-        x = operands[0]
-        if x.shape is None:
-            return False
-        _, before = builder.applied(x, runtime.index_add)
-        indices = [params["index"], *(each["index"] for _, each in before)]
-        return bool(before) and cover(indices, x.shape)
-
-    def nonzero(
-        self, builder: Builder, operands: list, params: dict[str, Any], of: Callable[[Any], Any]
-    ) -> Any:
-        """What is stored may be zero; to what is added nothing can be."""
-        x, value = operands
-        if not self.stores_over and self.covers(builder, operands, params):
-            return None
-        mask, own, index = of(x), of(value), params["index"]
-        if own is False and not self.stores_over:
-            return mask
-        if not isinstance(mask, Symbol):
-            if mask is None and (own is None or not self.stores_over):
-                return None
-            mask = whole(x, mask is None)
-        if own is None or (not self.stores_over and value.shape != ()):
-            own = True
-        elif own is not False and not self.stores_over:
-            own = either(builder, mask[index], own)
-        return builder.call(runtime.index_set, (mask, index, own), {})
-
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
     ) -> Any:
@@ -404,8 +367,8 @@ class Update(Rule):
         x, value = operands
         if x.shape is None or isinstance(x.fact, values.List):
             return None
-        if self.covers(builder, operands, params):
-            _, before = builder.applied(x, runtime.index_add)
+        _, before = builder.applied(x, runtime.index_add)
+        if before and cover([params["index"], *(each["index"] for _, each in before)], x.shape):
             added = value, *(each[1] for each, _ in before)
             if not any(_is_selection(builder, each) for each in added):
                 return None
@@ -565,7 +528,6 @@ def _spread_as_item(batch: Any, item: Any, value: Any, batched: bool) -> Any:
 class IndexSet(Update):
     """index_set(x, index, value): x with value at index. Emitted as `x[index] = value`."""
 
-    stores_over = True
     gives_array = True
 
     def picks(self, known: list[bool]) -> bool:

@@ -32,7 +32,6 @@ from s2s_ad.core.magnitudes import (
     rely_on,
     stays_finite,
 )
-from s2s_ad.core.nonzero import nonzero, taken_by
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.rule import ITEM, Operation
 from s2s_ad.core.zero_paths import zero_paths
@@ -149,22 +148,9 @@ def masked(builder: Builder, value: Any, write: Write, other: Any) -> Any:
         return None
     builder.notes["level"] = level + 1
     try:
-        found = inside_mask(builder, value, write, (other,))
-        if found is None and level == 0 and builder.phase == "backward":
-            found = _where_nonzero(builder, value, write, other)
-        return found
+        return inside_mask(builder, value, write, (other,))
     finally:
         builder.notes["level"] = level
-
-
-def _where_nonzero(builder: Builder, value: Any, write: Write, other: Any) -> Any:
-    """write(value, other) where the value was not left out in a loop before; None of others."""
-    mask = nonzero(builder, value)
-    if mask is None:
-        return None
-    if all(values.shape_of(builder.fact(each)) == () for each in (value, other)):
-        return _on_path(builder, mask, value, write, (other,), then=True)
-    return np.where(mask, write(value, other), 0.0)
 
 
 def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> Any:
@@ -219,15 +205,6 @@ def _off_the_paths(builder: Builder, value: Symbol, write: Write, others: tuple)
     where = zero_paths(builder, [value])
     if where is None or where.is_nested:
         return None
-    condition = Symbol(builder, where.condition)
-    return _on_path(builder, condition, value, write, others, then=not where.then)
-
-
-def _on_path(
-    builder: Builder, condition: Symbol, value: Symbol, write: Write, others: tuple, *, then: bool
-) -> Any:
-    """write(value, *others) where a condition is true, or is not; 0 elsewhere."""
-    operands = [value, *(each for each in others if isinstance(each, Symbol))]
     inner = Builder()
     leaves = {each.name: inner.symbol(each.fact, builder.hints[each.name]) for each in operands}
     given = [leaves[each.name] if isinstance(each, Symbol) else each for each in (value, *others)]
@@ -236,8 +213,8 @@ def _on_path(
     names = [each.name for each in leaves.values()]
     off = block(inner, names, [product])
     on = off.with_(body=(), output=tree.tuple_of([form.constant(0.0)]))
-    made = Branch(off, on) if then else Branch(on, off)
-    return made.call(builder, [condition, *operands])[0]
+    made = Branch(on, off) if where.then else Branch(off, on)
+    return made.call(builder, [Symbol(builder, where.condition), *operands])[0]
 
 
 def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
@@ -400,11 +377,6 @@ class Selection(Elementwise):
         inner = list(operands)
         inner[choice] = write(operands[choice], *others)
         return builder.emit(self, inner, params)
-
-    def nonzero(
-        self, builder: Builder, operands: list, params: dict[str, Any], of: Callable[[Any], Any]
-    ) -> Any:
-        return taken_by(self, builder, operands, params)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """What the same mask has selected is not selected again; a negation goes outside."""

@@ -11,7 +11,6 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.nonzero import taken_by
 from s2s_ad.core.registry import METHODS, register
 from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import ArgumentValueError
@@ -62,11 +61,6 @@ class Triangle(Structural):
         inner = write(operands[0], *others)
         same = values.same_shape(support.shape(inner), support.shape(operands[0]))
         return self.function(inner, **params) if same else None
-
-    def nonzero(
-        self, builder: Builder, operands: list, params: dict[str, Any], of: Callable[[Any], Any]
-    ) -> Any:
-        return taken_by(self, builder, operands, params)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         support.sample_rank(operation.operands[0], True)

@@ -14,8 +14,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.nonzero import mask_of, nonzero
+from s2s_ad.core.builder import Builder, Symbol, filling_of
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.zero_paths import Paths, zero_paths
 
@@ -33,10 +32,10 @@ def chosen_of(builder: Builder, value: Any) -> Symbol | None:
     if where is not None:
         return None if where.is_nested else _taken(builder, where)
     for one in (lambda x, *others: 1.0, lambda x, *others: np.ones_like(x)):
-        found = mask_of(builder, rule.inside_mask(builder, operands, params, one, ()))
+        found = _mask_of(builder, rule.inside_mask(builder, operands, params, one, ()))
         if isinstance(found, Symbol) and values.same_shape(found.shape, value.shape):
             return found
-    return nonzero(builder, value)
+    return None
 
 
 def _taken(builder: Builder, where: Paths) -> Symbol:
@@ -63,3 +62,22 @@ def selected_by(builder: Builder, chosen: Symbol, value: Symbol) -> Any:
         none = inner.call(runtime.zeros_like, (leaf,), {}) if value.shape else 0.0
     nothing = block(inner, [leaf.name], [none])
     return Branch(taken, nothing).call(builder, [chosen, value])[0]
+
+
+def _mask_of(builder: Builder, ones: Any) -> Any:
+    """The mask that ones and zeros are written by, where that is all of it."""
+    rule, operands, params = builder.definition(ones)
+    if rule is None:
+        return ones
+    if rule.elementwise and operands[1:] == [1.0, 0.0]:
+        return operands[0] if _is_mask(operands[0]) else ones
+    index = params.get("index")
+    if not isinstance(index, Symbol) or not _is_mask(index):
+        return ones
+    alone = values.same_shape(index.shape, ones.shape)
+    return index if alone and filling_of(builder, operands[0]) == 0 else ones
+
+
+def _is_mask(value: Any) -> bool:
+    dtype = values.strong_dtype(value.fact) if isinstance(value, Symbol) else None
+    return values.is_dtype(dtype, bool)

@@ -106,7 +106,6 @@ class Reverse:
         self.passing: set[str] = set()  # leaves that are gone when the backward sweep runs
         self.nest: Nest | None = None  # the loops around, where the program is the body of one
         self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
-        self.masks: dict[str, Symbol] = {}  # of adjoints that the body of a loop is given
         self._first: dict[str, form.Statement] = {}  # a result -> the first that computes it
 
     def inner(

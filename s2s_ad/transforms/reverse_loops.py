@@ -23,7 +23,6 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same, to_node
 from s2s_ad.core.callee import Compound, has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_on, stays_finite
-from s2s_ad.core.nonzero import give, keeps_zeros, nonzero
 from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
@@ -58,7 +57,6 @@ class Backward:
         self.alike = {each.name for each in self.adjoints if self._is_one_number(each)}
         self.nest = self._nest(statement)
         self.arrays = self._arrays()
-        self.masks: dict[str, Symbol] = {}  # of adjoints: which elements may be other than zero
 
     def write(self) -> list[tuple[str, Any]]:
         """The names of operands, and their adjoints."""
@@ -125,14 +123,9 @@ class Backward:
         found = {each.name: self._start_fact(each) for each in self.adjoints}
         facts = {each.name: self._fact(each, found[each.name]) for each in self.adjoints}
         starts = [each.start for each in self.adjoints]
-        bounded, asked = all(stays_finite(self.builder, each) for each in starts), False
+        bounded = all(stays_finite(self.builder, each) for each in starts)
         while True:
             sweep, results = self._swept(facts, bounded=bounded)
-            if is_steep(sweep.builder) and not asked:
-                asked = True
-                self.masks = self._masks(sweep, results)
-                if self.masks:
-                    continue
             changed = self.alike.intersection(each.name for each, _ in results)
             if changed:
                 self.alike -= changed
@@ -158,18 +151,6 @@ class Backward:
                 self._note_steep(sweep, starts)
                 return sweep, results
             facts = more
-
-    def _masks(self, sweep: Any, results: list[tuple[Carried, Any]]) -> dict[str, Symbol]:
-        """Which elements of adjoints may be other than zero, in each pass: where a pass changes
-        them, it sets some to zero."""
-        after, found = dict(results), {}
-        for each in self.adjoints:
-            value = after.get(each, Symbol(sweep.builder, each.name))
-            if each.out is not None and keeps_zeros(sweep.builder, value, each.name):
-                mask = nonzero(self.builder, each.start)
-                if mask is not None:
-                    found[each.name] = mask
-        return found
 
     def _note_steep(self, sweep: Any, starts: list) -> None:
         """Whether a pass may multiply zeros of the adjoints with what is infinite."""
@@ -224,10 +205,6 @@ class Backward:
             hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
             fact = self._in_pass(sweep, each, facts[each.name])
             before[each] = builder.adopt(each.name, fact, hint)
-            if each.name in self.masks:
-                mask = self.masks[each.name]
-                sweep.masks[each.name] = builder.adopt(fresh_name(), mask.fact)
-                give(builder, each.name, sweep.masks[each.name])
             hand_in(builder, [each.name], bounded=bounded)
             if each.out is None:
                 sweep.adjoints[each.leaf] = before[each]
@@ -264,7 +241,7 @@ class Backward:
         results = [value for _, value in changed]
         names = [each.name for each in self.adjoints]
         like = [*self.leaves.fixed, *names]
-        names += [each.name for each in (*sweep.arrays.values(), *sweep.masks.values())]
+        names += [each.name for each in sweep.arrays.values()]
         joint = halves.joint(sweep.builder, self.body, names, [*outputs, *results], like)
         carried, passing = outputs[: self.loop.carried], self.leaves.carried
         instead = halves.lengths(joint, like) | self._instead(sweep)
@@ -430,11 +407,6 @@ class Backward:
         arrays = {
             each.name: self.arrays[key]
             for key, each in made.sweep.arrays.items()
-            if each.name in made.halves.read
-        }
-        arrays |= {
-            each.name: self.masks[adjoint]
-            for adjoint, each in made.sweep.masks.items()
             if each.name in made.halves.read
         }
         names += [*arrays, *made.lasting]

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from s2s_ad import grad, hessian, jvp, vmap
+from s2s_ad import grad, jvp, vmap
 
 
 def root(x):
@@ -260,72 +260,3 @@ def test_text_for_itself_divides_by_nothing_that_the_function_left_out():
         warnings.simplefilter("ignore")
         found = scope["quotient_by_a_count_grad"](np.array([0.0, 2.0]))
     np.testing.assert_allclose(found, PROGRAMS[quotient_by_a_count])
-
-
-def roots_of(x):
-    roots = np.empty(len(x))
-    for i in range(len(x)):
-        roots[i] = np.sqrt(x[i])
-    return roots
-
-
-def set_to_zero_later(x):
-    roots = roots_of(x)
-    for i in range(len(x)):
-        if x[i] == 0:
-            roots[i] = 0.0
-    return np.sum(roots**3)
-
-
-def masked_behind_the_loop(x):
-    roots = roots_of(x)
-    return np.sum(np.where(roots > 0, roots**3, 0.0))
-
-
-def inverses_where_there_are(x):
-    roots = roots_of(x)
-    roots[roots > 0] = 1 / roots[roots > 0]
-    return np.sum(roots[x > 0])
-
-
-def taken_one_by_one(x):
-    roots, total = np.sqrt(x), 0.0
-    for i in np.nonzero(x)[0]:
-        total += roots[i] ** 3
-    return total
-
-
-def pairs(x):
-    roots = np.zeros((2, 2))
-    for i in range(2):
-        for j in range(2):
-            roots[i, j] = np.sqrt(x[i] * x[j])
-    for i in range(2):
-        roots[i, 1 - i] = 0.0
-    return np.sum(np.triu(roots, 1)) + np.sum(np.where(roots == 0, 0.0, roots**3))
-
-
-LEFT_OUT_LATER = {
-    set_to_zero_later: (1.5 * 2**0.5, 0.75 / 2**0.5),
-    masked_behind_the_loop: (1.5 * 2**0.5, 0.75 / 2**0.5),
-    inverses_where_there_are: (-0.5 * 2**-1.5, 0.75 * 2**-2.5),
-    taken_one_by_one: (1.5 * 2**0.5, 0.75 / 2**0.5),
-    pairs: (12.0, 12.0),
-}
-
-
-@pytest.mark.parametrize("f", LEFT_OUT_LATER, ids=lambda f: f.__name__)
-def test_what_is_left_out_behind_a_loop_has_no_part(f):
-    """At [0, 2]: the first derivative by the second element, and the second one; others are 0."""
-    x, (first, second) = np.array([0.0, 2.0]), LEFT_OUT_LATER[f]
-
-    def slope(x):
-        return grad(f)(x) @ np.array([1.0, 1.0])
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        np.testing.assert_allclose(grad(f)(x), [0, first])
-        np.testing.assert_allclose(jvp(f, x, np.array([0.0, 0.5]))[1], 0.5 * first)
-        np.testing.assert_allclose(grad(slope)(x), [0, second])
-        np.testing.assert_allclose(hessian(f)(x), [[0, 0], [0, second]])
-        np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x])), [[0, first]] * 2)
