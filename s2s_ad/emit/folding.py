@@ -212,7 +212,7 @@ class Refold:
         sizes = [self.sizes.get(each, 0) for each in form.reads(line.expression)]
         if rule.length and max(sizes, default=0) <= 1:
             return True  # of an array, or of a view that is written again
-        again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
+        again = rule.cheap or self._is_plain_view(line, readers) or self._is_short(line, readers)
         if (again or self._is_subtracted(line)) and not any(sizes):
             return True  # shorter to write again than to name
         if size == 2 and self._is_index(line, readers):
@@ -221,6 +221,8 @@ class Refold:
             return False
         goes_on = name in self.added or name in self.stored
         more = 2 if goes_on and rule_of(line.expression.func.value).adds else 1
+        if name in self.gathered and statement.phase in DERIVED:
+            more = 2  # the element that it becomes part of says what it is
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
 
     def _is_told(self, line: Line, size: int) -> bool:
@@ -242,6 +244,18 @@ class Refold:
     def _is_users(self, statement: form.Statement) -> bool:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
+
+    def _is_plain_view(self, line: Line, readers: Readers) -> bool:
+        """x[1:], x[:, None] or x.T of an array with a name: cheaper to write again than to keep."""
+        rule, args = rule_of(line.expression.func.value), line.expression.args
+        if not rule.view or not args or not isinstance(args[0], gast.Name):
+            return False
+        is_list = isinstance(self.program.facts.get(line.name), values.List)
+        if is_list and line.name in readers.nested:
+            return False  # a part of a list is a copy: none in each pass
+        params: Sequence[gast.AST] = [each.value for each in line.expression.keywords]
+        atoms = [atom for each in params for atom in form.atoms_of(each)]
+        return rule.written_short and all(isinstance(atom, gast.Constant) for atom in atoms)
 
     def _is_short(self, line: Line, readers: Readers) -> bool:
         """Whether it is a number of Python's that is shorter than a name for it: i + 1, 0.5 * dt.
@@ -478,16 +492,6 @@ def negative_of(value: gast.AST) -> gast.AST | None:
     if left is not None and isinstance(value.op, gast.Sub):  # that of -a - b is a + b
         return gast.BinOp(left, gast.Add(), value.right)
     return None
-
-
-def is_plain_view(call: gast.Call) -> bool:
-    """x[1:], x[:, None] or x.T of a name: cheaper to write again than to keep."""
-    rule = rule_of(call.func.value)
-    if not rule.view or not call.args or not isinstance(call.args[0], gast.Name):
-        return False
-    params: Sequence[gast.AST] = [each.value for each in call.keywords]
-    atoms = [atom for each in params for atom in form.atoms_of(each)]
-    return rule.written_short and all(isinstance(atom, gast.Constant) for atom in atoms)
 
 
 __all__ = ["Refold", "settings_of"]

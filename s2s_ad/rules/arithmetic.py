@@ -24,12 +24,12 @@ from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
     Masked,
     Write,
-    both_halves,
     chosen_product,
     inside_mask,
     inside_sum,
     masked,
     masked_product,
+    one_selection,
 )
 from s2s_ad.rules.real_powers import is_to_be_checked
 from s2s_ad.rules.shares import adjoint_of_normalised, is_share
@@ -585,17 +585,20 @@ class Difference(Elementwise):
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return operands[0] + inner[0]
-        like = _like_terms(builder, *operands, -1) if builder.derived else None
-        return super().shortcut(builder, operands, params) if like is None else like
+        for simpler in (_like_terms, _chosen_terms) if builder.derived else ():
+            found = simpler(builder, *operands, -1)
+            if found is not None:
+                return found
+        return super().shortcut(builder, operands, params)
 
 
-def _chosen_terms(builder: Builder, a: Any, b: Any) -> Any:
-    """a + b where b, and a or its last term, are what a mask chooses between."""
-    found = both_halves(builder, a, b)
+def _chosen_terms(builder: Builder, a: Any, b: Any, sign: int = 1) -> Any:
+    """a + sign * b where b, and a or its last term, are what one mask selects."""
+    found = one_selection(builder, a, b, sign)
     if found is not None or not isinstance(a, Symbol) or a.name not in builder.derived_names:
         return found
     rest, last = builder.operands_of(a, operator.add) or (None, None)
-    found = both_halves(builder, last, b)
+    found = one_selection(builder, last, b, sign)
     return None if found is None else rest + found
 
 

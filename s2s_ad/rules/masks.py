@@ -8,7 +8,7 @@ factor may be infinite, the product is written inside of the selection:
 as many operations, and 0 where the former is 0 * inf. Zeros that are the value of something, like
 the cosine of pi / 2, stay factors: there 0 * inf is nan, for the derivative may be any number.
 
-What a mask leaves of one value and takes of another is one selection (`both_halves`).
+What one mask selects, of one value and of another, is one selection (`one_selection`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -72,22 +72,64 @@ def chosen_product(builder: Builder, a: Any, b: Any) -> Any:
     return None
 
 
-def both_halves(builder: Builder, a: Any, b: Any) -> Any:
-    """The sum of what a mask leaves of one value, and what it takes of another; None of others.
+def one_selection(builder: Builder, a: Any, b: Any, sign: int = 1) -> Any:
+    """a + sign * b, both being what one mask selects; None of others.
 
     np.where(mask, y, 0.0) * u + np.where(mask, 0.0, y) * v    is    y * np.where(mask, u, v)
+    np.where(mask, x, 0.0) + np.where(mask, y, 0.0)            is    np.where(mask, x + y, 0.0)
+    np.where(mask, x, z) + np.where(mask, y, 0.0)              is    np.where(mask, x + y, z)
     """
-    one, other = _half(builder, a), _half(builder, b)
-    if one is None or other is None:
-        return None
-    if not is_same(one.mask, other.mask) or one.is_first == other.is_first:
-        return None
+    for other in _halves(builder, b):
+        other = other if sign > 0 else other.negative
+        for one in _halves(builder, a):
+            if is_same(one.mask, other.mask):
+                join = _added if one.is_first == other.is_first else _both_halves
+                return join(builder, one, other)
+        found = _with_half(builder, a, other)
+        if found is not None:
+            return found
+    return None
+
+
+def _both_halves(builder: Builder, one: _Half, other: _Half) -> Any:
+    """The selection of which one side is the one, and the other is the other."""
     u, v = (1.0 if each.factor is None else each.factor for each in (one, other))
     doubles = _is_finite(u) and _is_finite(v)  # NumPy makes an array of doubles of these
     apart = is_same(u, v) or (doubles and not _is_double(builder, one.value))
     if apart or not is_same(one.value, other.value):
         return one.filled(one.product, other.product)
     return one.value * one.filled(u, v)
+
+
+def _added(builder: Builder, one: _Half, other: _Half) -> Any:
+    """The selection of the sum, unless both are products with what is selected once."""
+    scaled = all(each.factor is None or _is_finite(each.factor) for each in (one, other))
+    if not scaled and is_same(one.value, other.value):
+        return None
+    x, y = one.product, other.product
+    return one.filled(x + y, 0.0) if _have_one_dtype(builder, x, y) else None
+
+
+def _with_half(builder: Builder, whole: Any, half: _Half) -> Any:
+    """A derivative's selection between two values, to one of which another is added."""
+    rule, operands, _ = builder.definition(whole)
+    made = isinstance(rule, Where) and whole.name in builder.derived_names
+    if not made or not is_same(operands[0], half.mask):
+        return None
+    sides, place = list(operands[1:]), 0 if half.is_first else 1
+    alike = _have_one_dtype(builder, sides[place], half.product)
+    if not alike or any(map(is_zero, sides)):
+        return None
+    sides[place] = sides[place] + half.product
+    return np.where(half.mask, *sides)
+
+
+def _have_one_dtype(builder: Builder, x: Any, y: Any) -> bool:
+    """Whether a sum has the dtype that a selection of either has."""
+    if not (isinstance(x, Symbol) and isinstance(y, Symbol)):
+        return _is_finite(x) and _is_finite(y)
+    dtype = values.strong_dtype(x.fact)
+    return dtype is not None and dtype == values.strong_dtype(y.fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +145,41 @@ class _Half:
     def product(self) -> Any:
         return self.value if self.factor is None else self.value * self.factor
 
+    @property
+    def negative(self) -> _Half:
+        return replace(self, factor=-1 if self.factor is None else -self.factor)
+
     def filled(self, here: Any, elsewhere: Any) -> Any:
         return np.where(self.mask, *((here, elsewhere) if self.is_first else (elsewhere, here)))
 
 
 def _half(builder: Builder, value: Any) -> _Half | None:
+    return next(_halves(builder, value), None)
+
+
+def _halves(builder: Builder, value: Any) -> Iterator[_Half]:
+    """The half of a selection that a value is, and that by another mask of what is selected."""
+    half = _outer_half(builder, value)
+    if half is None:
+        return
+    yield half
+    inner = _outer_half(builder, half.value)
+    if inner is not None and not is_same(inner.mask, half.mask):
+        yield replace(inner, value=half.filled(inner.value, 0.0), factor=_product(half, inner))
+
+
+def _product(one: _Half, other: _Half) -> Any:
+    factors = [each.factor for each in (one, other) if each.factor is not None]
+    return functools.reduce(operator.mul, factors) if factors else None
+
+
+def _outer_half(builder: Builder, value: Any) -> _Half | None:
     rule, operands, _ = builder.definition(value)
     if rule is None:
         return None
+    if rule.function is operator.neg:
+        half = _half_of_selection(builder, operands[0])
+        return None if half is None else half.negative
     if rule.function is operator.mul:
         for one, other in (operands, operands[::-1]):
             half = _half_of_selection(builder, one)

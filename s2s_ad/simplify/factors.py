@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 
@@ -40,6 +40,18 @@ def collect_factors(program: Program) -> Program:
         f(x: f64[n], s: f64):
             t1 = x / s
             return t1
+
+    Of factors that broadcast the smaller are multiplied first.
+
+    Example:
+        >>> def f(A, x):
+        ...     return x[:, None] * (2 * A)
+        >>> print(after(COLLECT, f, np.ones((3, 2)), np.ones(3), derived=True))
+        f(A: f64[n, m], x: f64[p]):
+            t1 = np.expand_dims(x, axis=1)
+            t2 = 2 * t1
+            t3 = t2 * A
+            return t3
     """
     counts = liveness.counts(program.body, program.outputs())
     factors = {
@@ -47,12 +59,18 @@ def collect_factors(program: Program) -> Program:
         for each in program.body
         if isinstance(each, form.Op) and _is_factor(each, program.facts)
     }
-    once = {name: each for name, each in factors.items() if counts[name] == 1}
+    if not factors:
+        return program
+    views = {each.target: each for each in program.body if _is_derived_view(each)}
+    once: dict[str, form.Op] = {
+        name: each for name, each in (factors | views).items() if counts[name] == 1
+    }
+    summed = {each.id for s in program.body for each in _terms(s) if isinstance(each, gast.Name)}
     facts, written, gone = dict(program.facts), {}, set()
     for statement in reversed(program.body):
         factor = factors.get(statement.target or "")
         if factor is not None and factor.target not in gone:
-            product = _Factors(factor, once, facts)
+            product = _Factors(factor, once, facts, factor.target in summed)
             made = product.written()
             if made is not None:
                 written[factor.target] = made
@@ -67,19 +85,35 @@ def collect_factors(program: Program) -> Program:
 
 
 def _is_factor(statement: form.Op, facts: Mapping[str, object]) -> bool:
-    """Whether a derivative makes a product, a negative, or a known number over something."""
+    """Whether a derivative makes a product, a negative, or a quotient of a known number or by one,
+    or by a length."""
     if statement.phase not in DERIVED:
         return False
     function, fact = statement.function, facts[statement.target]
     if not values.is_inexact(fact):
         return False
     if function is operator.truediv:
-        return _is_known(statement.operands[0])
+        number, divisor = statement.operands
+        return _is_known(number) or _is_known(divisor) or _is_length(divisor, facts)
     return function is operator.mul or function is operator.neg
+
+
+def _is_derived_view(statement: form.Statement) -> TypeGuard[form.Op]:
+    """Whether a derivative gives an array more axes."""
+    return statement.rule.inserts_axes and statement.phase in DERIVED
 
 
 def _is_known(atom: gast.AST) -> bool:
     return isinstance(atom, gast.Constant) and type(atom.value) in (int, float)
+
+
+def _is_length(atom: gast.AST, facts: Mapping[str, object]) -> bool:
+    return facts.get(getattr(atom, "id", "")) == values.Scalar(int)
+
+
+def _terms(statement: form.Statement) -> Sequence[gast.AST]:
+    """What a sum is made of: there a negative costs nothing."""
+    return statement.operands if statement.rule.adds or statement.rule.updates else ()
 
 
 @dataclass(slots=True)
@@ -87,53 +121,96 @@ class _Factors:
     """number * above / below: a product, with all in it that nothing else reads.
 
     Attributes:
+        is_term: whether a sum reads it.
+        through_views: whether numbers are taken out of factors that are views of products.
         above: the factors in the order in which they are multiplied.
+        before: what makes factors that are views of products, without the number in these.
         taken: the names of products in it that are not made any more.
-        operations: how many there were on arrays, and in all.
+        operations: how many there were on arrays of its shape, on smaller ones, and in all.
     """
 
     root: form.Op
     once: Mapping[str, form.Op]
     facts: dict
+    is_term: bool
+    through_views: bool = True
     number: float = 1
     above: list[Any] = field(default_factory=list)
     below: list[Any] = field(default_factory=list)
+    before: list[form.Op] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
-    operations: tuple[int, int] = (0, 0)
+    operations: tuple[int, int, int] = (0, 0, 0)
 
     def written(self) -> list[form.Op] | None:
         """The statements that compute it; None where these are no fewer."""
         self._take(self.root)
-        known = bool(self.taken) and values.keeps(self.facts[self.root.target], self.number)
-        if not known or not all(map(self._may_move, [*self.above, *self.below])):
+        if not self.taken or not self._moves():
             return None
         made = self._made()
-        return made if made and self._cost(made) < self.operations else None
+        if made is None:
+            return None
+        before = [each for each in self.before if not each.rule.inserts_axes]
+        cost = self._cost([*before, *made])
+        if self.before and cost[0] >= self.operations[0]:  # no array less: names are worth more
+            plain = _Factors(self.root, self.once, self.facts, self.is_term, through_views=False)
+            made, self.taken = plain.written(), plain.taken
+            return made
+        return [*self.before, *made] if cost < self.operations else None
+
+    def _moves(self) -> bool:
+        """Whether the factors may be multiplied in another order."""
+        known = values.keeps(self.facts[self.root.target], self.number)
+        return known and all(map(self._may_move, [*self.above, *self.below]))
 
     def _take(self, statement: form.Op) -> None:
-        arrays, whole = self.operations
-        self.operations = arrays + self._is_array(statement.target), whole + 1
+        self.operations = _sum(self.operations, self._cost([statement]))
+        operands = statement.operands
         if statement.function is operator.truediv:
-            self.number *= statement.operands[0].value
-            self.below.append(statement.operands[1])
-            return
+            self.below.append(operands[1])
+            operands = operands[:1]
         self.number *= -1 if statement.function is operator.neg else 1
-        inside = [each for each in statement.operands if self._is_inside(each)]
+        inside = [each for each in operands if self._is_inside(each)]
         for each in inside:
             self.taken.add(each.id)
             self._take(self.once[each.id])
-        for each in statement.operands:
+        for each in operands:
             if _is_known(each):
                 self.number *= each.value
             elif each not in inside:
+                self._take_view(each)
                 self.above.append(each)
 
+    def _take_view(self, atom: gast.AST) -> None:
+        """Take the number out of the product that a factor is with more axes."""
+        view = self.once.get(getattr(atom, "id", ""))
+        if not self.through_views or view is None or not view.rule.inserts_axes:
+            return
+        source = self.once.get(view.reads[0])
+        if source is None or source.rule.inserts_axes or not self._is_array(source.target):
+            return
+        inner = _Factors(source, self.once, self.facts, is_term=False)
+        inner._take(source)
+        number, inner.number = inner.number, 1
+        if number == 1 or not inner._moves():
+            return
+        one = inner.above[0] if len(inner.above) == 1 and not inner.below else None
+        made = [] if one else inner._made()
+        if made is None:
+            return
+        self.number *= number
+        self.before += [*inner.before, *made, view.with_operands([one]) if one else view]
+        arrays, smaller, whole = inner.operations
+        self.operations = _sum(self.operations, (0, arrays + smaller, whole))
+        self.taken |= {*inner.taken, source.target, view.target}
+
     def _is_inside(self, atom: gast.AST) -> bool:
-        """Whether a factor is a product itself, of the whole shape or of numbers alone."""
+        """Whether a factor is a product itself, which nothing else reads."""
         made = self.once.get(getattr(atom, "id", ""))
         settings = None if made is None or made.origin is None else made.origin.settings
         own = None if self.root.origin is None else self.root.origin.settings
-        fits = made is not None and (not self._is_array(made.target) or self._is_whole(atom.id))
+        if made is None or made.rule.inserts_axes:
+            return False
+        fits = not self._is_array(made.target) or self._is_alike(atom.id)
         return fits and settings == own and len(self.taken) < MOST
 
     def _is_array(self, name: str) -> bool:
@@ -146,38 +223,74 @@ class _Factors:
 
     def _may_move(self, atom: gast.AST) -> bool:
         """Whether the product has the same dtype and shape wherever the factor stands in it."""
+        if _is_known(atom):
+            return bool(atom.value)
         fact = self.facts.get(getattr(atom, "id", ""))
         if isinstance(fact, values.Scalar):
             return fact.kind in (int, float)
         known = isinstance(fact, values.Array) and fact.dtype is not None and not fact.weak
         inexact = known and values.is_inexact(fact) is True
-        return inexact and (not self._is_array(atom.id) or self._is_whole(atom.id))
+        return inexact and (not self._is_array(atom.id) or self._is_alike(atom.id))
+
+    def _is_alike(self, name: str) -> bool:
+        """Whether an array has the dtype of the product, and its shape or one that fits in that."""
+        one, other = self.facts[name], self.facts[self.root.target]
+        same = values.strong_dtype(one) == values.strong_dtype(other)
+        return same and (self._is_whole(name) or self._is_smaller(name))
+
+    def _is_smaller(self, name: str) -> bool:
+        """Whether an array has fewer axes than the product, or one of length one for another."""
+        one, whole = (values.shape_of(self.facts[each]) for each in (name, self.root.target))
+        if not one or whole is None:
+            return False
+        return len(one) < len(whole) or any(a == 1 != b for a, b in zip(one, whole, strict=True))
 
     def _made(self) -> list[form.Op] | None:
         """First what has no axes, then the arrays: number * above / below."""
         numbers, arrays = self._parted(self.above)
         divisors, below = self._parted(self.below)
+        if not all(self._is_whole(each.id) for each in below):
+            return None
+        known = [each for each in divisors if _is_known(each)]
+        named = [each for each in numbers + divisors if each not in known]
         single = not arrays and not below
-        if single and not any(
-            values.is_inexact(self.facts[each.id]) for each in numbers + divisors
-        ):
+        if single and not any(values.is_inexact(self.facts[each.id]) for each in named):
             return None  # a product of whole numbers is one itself
         chain = _Chain(self.root, self.facts)
+        arrays.sort(key=lambda each: not self._is_smaller(each.id))
         size = form.constant(abs(self.number))
         scale = [*([size] if size.value != 1 else []), *numbers]
+        negative = self.number < 0
+        if negative and not self.is_term and scale and arrays:
+            scale[0] = form.constant(-size.value) if size.value != 1 else chain.negative(scale[0])
+            negative = False
         if scale or not arrays:
-            arrays = [chain.over(chain.product(scale or [size]), divisors), *arrays]
+            scaled = chain.product(scale or [size])
+            if _is_known(scaled) and known:
+                scaled = form.constant(scaled.value / known[0].value)
+                divisors.remove(known[0])
+                if not values.keeps(self.facts[self.root.target], scaled.value):
+                    return None
+            arrays = [chain.over(scaled, divisors), *arrays]
             divisors = []
+        elif negative and not self.is_term and self._is_smaller(arrays[0].id):
+            arrays[0], negative = chain.negative(arrays[0]), False
         chain.over(chain.product(arrays), divisors + below)
-        return chain.ended(negative=self.number < 0)
+        return chain.ended(negative=negative)
 
     def _parted(self, atoms: list[gast.Name]) -> tuple[list[gast.Name], list[gast.Name]]:
         """Those without axes, and the arrays."""
-        numbers = [each for each in atoms if not self._is_array(each.id)]
-        return numbers, [each for each in atoms if self._is_array(each.id)]
+        arrays = [each for each in atoms if not _is_known(each) and self._is_array(each.id)]
+        return [each for each in atoms if each not in arrays], arrays
 
-    def _cost(self, made: list[form.Op]) -> tuple[int, int]:
-        return sum(self._is_array(each.target) for each in made), len(made)
+    def _cost(self, made: Sequence[form.Op]) -> tuple[int, int, int]:
+        smaller = sum(self._is_smaller(each.target) for each in made)
+        return sum(self._is_array(each.target) for each in made) - smaller, smaller, len(made)
+
+
+def _sum(one: Sequence[int], other: Sequence[int]) -> tuple[int, int, int]:
+    arrays, smaller, whole = map(operator.add, one, other)
+    return arrays, smaller, whole
 
 
 @dataclass(slots=True)
@@ -196,11 +309,14 @@ class _Chain:
 
     def ended(self, *, negative: bool) -> list[form.Op] | None:
         if negative and self.made:
-            self._then(operator.neg, form.name(self.made[-1].target))
+            self.negative(form.name(self.made[-1].target))
         if not self.made:
             return None
         *before, last = self.made
         return [*before, last.beside(self.root.target, last.function, last.operands)]
+
+    def negative(self, value: gast.AST) -> gast.Name:
+        return self._then(operator.neg, value)
 
     def _then(self, function: Callable, *operands: gast.AST) -> gast.Name:
         name = fresh_name()

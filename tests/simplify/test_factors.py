@@ -46,6 +46,21 @@ def below_numbers(x, c):
     return np.log(2 * c) * 2 + np.sum(x) * 0.5 / c
 
 
+def mean_error(x, a):
+    """The error is the negative of the mean."""
+    return np.mean((a - x) ** 2)
+
+
+def distances(x, a):
+    points = np.stack([x, a], axis=1)
+    difference = points[:, None] - points[None]
+    return np.sum(np.sqrt(np.sum(difference**2, axis=2) + 1.0))
+
+
+def weighted_squares(x, a):
+    return np.sum(a[:, None] * np.sin(np.outer(x, a)) ** 2)
+
+
 PROGRAMS = {
     "norm": (norm, (X,), "x / np.sqrt(np.sum(x**2))"),
     "number above": (root, (X, 1.7), "c / np.sqrt(x @ x + 1.0) * x"),
@@ -54,6 +69,9 @@ PROGRAMS = {
     "sign": (down, (X, 1.3), "2.0 * (-c * 0.25) / np.sqrt("),
     "read twice": (twice, (X,), "(0.5 / n)"),
     "whole numbers": (whole, (X, 3), "2.0 * n * x / np.sqrt(n + x * x)"),
+    "length": (mean_error, (X, A), "-2 / len(x) * (a - x)"),
+    "view of a product": (distances, (X, A), "= (1 / np.sqrt("),
+    "smaller first": (weighted_squares, (X, A), "2 * a[:, None] * "),
     "no arrays": (below_numbers, (X, 1.7), "np.full_like(x, 0.5 / c)"),
 }
 
