@@ -1,8 +1,10 @@
-"""Arrays of zeros for each that fills one: none is the copy of another."""
+"""Arrays of one number, zeros above all, and identities for each that begins with one: none is the
+copy of another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import gast
 
@@ -14,7 +16,7 @@ from s2s_ad.core.regions import Loop, everywhere, region_of
 
 
 def own_zeros(program: Program) -> Program:
-    """Zeros that several updates and loops begin with are made for each of them.
+    """Zeros, and the like, that several updates and loops begin with are made for each of them.
 
     Example:
         >>> import numpy as np
@@ -37,7 +39,7 @@ def own_zeros(program: Program) -> Program:
     made = {
         each.target: each
         for each in program.body
-        if isinstance(each, form.Op) and makes_zeros(each)
+        if isinstance(each, form.Op) and (each.rule.gives_identity or _number(each) is not None)
     }
     if not made:
         return program
@@ -66,8 +68,13 @@ def own_zeros(program: Program) -> Program:
 
 def makes_zeros(statement: form.Op) -> bool:
     """Whether it makes an array of zeros."""
+    return _number(statement) == 0
+
+
+def _number(statement: form.Op) -> Any:
+    """The number that all elements of the result are; None where that is not known."""
     known = [each.value if isinstance(each, gast.Constant) else each for each in statement.operands]
-    return statement.rule.filled_with(known) == 0
+    return statement.rule.filled_with(known)
 
 
 def _others(program: Program, made: Mapping[str, form.Op]) -> set[str]:

@@ -290,9 +290,16 @@ class _Uses:
             loop, statement, names
         ):
             return None
+        early = levels == (ONCE,) and not self.zeros
+        reads, at = list(self.reads), {slot: list(each) for slot, each in self.at.items()}
         found = self._follow(loop.body, own, (*levels, level(statement, loop)), where)
         carried = {index for index, leaf in enumerate(leaves.carried) if leaf in own}
-        return carried if found is not None and found == carried else None
+        if found is not None and found == carried:
+            return carried
+        if not early or self.zeros:
+            return None
+        self.reads, self.at = reads, at  # what such a loop reads is not zero yet
+        return carried
 
     def _is_tested(self, loop: Loop, statement: form.Statement, names: set[str]) -> bool:
         """Whether the condition of a while reads the array."""

@@ -257,7 +257,9 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
             kept=len(saved),
         )
     given = {*swept.seeds, *swept.chosen}
+    own = {name: i for i, name in enumerate(swept.leaves)}  # in the order of the user's
     needed = [name for name in made.read if name not in given]
+    needed.sort(key=lambda name: own.get(name, len(own)))
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
     backward = swept.backward(made, needed, unnamed).judged_by(swept.results)
     needs = tuple(places[name] for name in needed)

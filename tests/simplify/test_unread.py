@@ -123,6 +123,27 @@ def other_way(x):
     return np.sum(y)
 
 
+def multiplied_by_a_table(x):
+    A, B, u = np.eye(4), np.eye(4), x
+    for i in range(1, len(x) - 1):
+        A[i, i - 1] = A[i, i + 1] = x[i] ** 2
+        B[i, i] = 0.5 + x[i]
+    for _ in range(2):
+        u = np.sin(A @ u) @ B
+    return np.sum(u)
+
+
+def filled_again(x):
+    A, u = np.eye(4), x
+    for i in range(len(x)):
+        A[i, i] = x[i] ** 2
+    for _ in range(2):
+        u = np.sin(A @ u)
+    for i in range(len(x)):
+        A[i, i] = u[i] * x[i]
+    return np.sum(A @ u)
+
+
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "fn, zeros",
@@ -139,6 +160,8 @@ def other_way(x):
         (read_by_a_helper, 2),
         (while_it_is_small, 1),
         (other_way, 1),
+        (multiplied_by_a_table, 0),
+        (filled_again, 2),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
