@@ -18,6 +18,7 @@ WITHIN = tuple(
     PACKAGE + each + os.sep
     for each in ("analysis", "core", "emit", "rules", "simplify", "storage", "transforms")
 )
+STANDS_FOR = "s2s_ad.written."  # classes with the names of Python's, which they stand for
 LIBRARIES = tuple(sysconfig.get_path(each) + os.sep for each in ("stdlib", "purelib", "platlib"))
 HELP = "please report it, with the function and the whole traceback; the error above is the cause"
 
@@ -57,14 +58,41 @@ def names_ours(error: Exception) -> bool:
     """
     found = re.search(r"'(\w+)' object|type '?(\w+)", str(error))
     kind = next(filter(None, found.groups()), "") if found else ""
+    if isinstance(error, TypeError) and any(map(_name_in_python, _own_classes(kind))):
+        return False  # Python asked for a number, say, and was given a function
     innermost = _files(error)[-1]
     if innermost.startswith(PACKAGE) and str(error).startswith("zip() argument "):
         return True  # of the user's zip() it is said otherwise
     if innermost.startswith(WITHIN) and (isinstance(error, AttributeError) or kind == "NoneType"):
         return True
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("s2s_ad.")]
-    classes = [getattr(each, kind, None) for each in modules] if kind else []
-    return any(isinstance(c, type) and c.__module__.startswith("s2s_ad.") for c in classes)
+    own = [each for each in _own_classes(kind) if not each.__module__.startswith(STANDS_FOR)]
+    if isinstance(error, AttributeError) and error.obj is not None:
+        return type(error.obj) in own  # a user's class may have such a name
+    return bool(own)
+
+
+def in_words_of_python(error: Exception) -> str:
+    """The text of an exception with Python's name for a class that stands for one of Python's.
+
+    Such as `must be real number, not Closure`: what the user has is a function.
+    """
+    return re.sub(r"\b[A-Z]\w+\b", _name_instead, str(error))
+
+
+def _name_instead(found: re.Match[str]) -> str:
+    names = map(_name_in_python, _own_classes(found[0]))
+    return next(filter(None, names), found[0])
+
+
+def _name_in_python(kind: type) -> str:
+    return getattr(kind, "in_python", "")
+
+
+def _own_classes(name: str) -> list[type]:
+    """The classes of this package that have a name."""
+    modules = [module for key, module in list(sys.modules.items()) if key.startswith("s2s_ad.")]
+    found = [getattr(each, name, None) for each in modules] if name else []
+    return [e for e in found if isinstance(e, type) and e.__module__.startswith("s2s_ad.")]
 
 
 def is_of_user_code(error: BaseException) -> bool:

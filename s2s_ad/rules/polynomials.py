@@ -277,7 +277,9 @@ class Slope(Rule):
 # ---- coefficients --------------------------------------------------------------------------------
 
 
-def _polyder(p: Symbol, m: Any) -> Any:
+def _polyder(p: Any, m: Any) -> Any:
+    if not isinstance(p, Symbol):
+        return np.polyder(p, static(m, "m of np.polyder"))
     if support.known_rank(p, "np.polyder") > 1:
         raise ValueError("np.polyder of an array of several axes")
     for _ in range(static(m, "m of np.polyder")):

@@ -1,5 +1,8 @@
 """A fault of the compiler is told as such, at every stage; the user's own exceptions pass."""
 
+import functools
+import math
+
 import numpy as np
 import pytest
 
@@ -100,6 +103,38 @@ def without_the_first(x):
     ],
 )
 def test_mistakes_of_the_user_are_no_faults(function, says):
+    with pytest.raises(S2SError, match=says) as caught:
+        jit(function)(X)
+    assert not isinstance(caught.value, InternalError)
+
+
+def pairs(x):
+    yield x[0]
+    yield x[1]
+
+
+class Slot:
+    """A class of the user's with the name of one of the compiler's."""
+
+
+@pytest.mark.parametrize(
+    "function, says",
+    [
+        (lambda x: x + pairs, "a value and function"),
+        (lambda x: x.sum[0], "a subscript of a method"),
+        (lambda x: [y for y in x.sum], "a loop over a method"),
+        (lambda x: x[zip(x, x)], "an index that is an iterator"),
+        (lambda x: -functools.partial(pairs, x), "unsupported operands: partial"),
+        (lambda x: math.sin(lambda y: x), "must be real number, not function"),
+        (lambda x: float(pairs(x)), "a real number, not 'generator'"),
+        (lambda x: next(x.sum), "'method' object is not an iterator"),
+        (lambda x: np.random.default_rng(0)(x), "a call of a Generator, which is not callable"),
+        (lambda x: lambda y: y * x, "returns a function"),
+        (lambda x: Slot().scale * x, "'Slot' object has no attribute 'scale'"),
+        (lambda x: np.poly1d([1.0]).scale * x, "'poly1d' object has no attribute 'scale'"),
+    ],
+)
+def test_a_refusal_speaks_of_what_the_user_has(function, says):
     with pytest.raises(S2SError, match=says) as caught:
         jit(function)(X)
     assert not isinstance(caught.value, InternalError)

@@ -5,6 +5,7 @@ import bisect
 import collections
 import contextlib
 import copy
+import enum
 import functools
 import sys
 import types
@@ -108,6 +109,30 @@ def managers(x):
     with doubled(x) as twice, noted(log) as count:
         y = y / count + twice
     return y * first.passes + second.passes + sum(log) * x
+
+
+def of_a_class_inside(x):
+    class Doubles:
+        def __enter__(self):
+            self.value = x * 2
+            return self
+
+        def __exit__(self, *exception):
+            self.value = self.value + 1.0
+
+    with Doubles() as inner:
+        y = inner.value * x
+    return y * inner.value
+
+
+class Place(enum.IntEnum):
+    FIRST = 0
+    LAST = 2
+
+
+def indices_with_names(x):
+    y = np.array([x, 2 * x, x * x])
+    return y[Place.LAST] * y[Place.FIRST] + np.sum(y[Place.FIRST : Place.LAST])
 
 
 def left_from_a_manager(x):
@@ -369,6 +394,8 @@ PROGRAMS = [
     (helpers_of_other_passes, (0.7,)),
     (cached_outside, (0.7,)),
     (managers, (0.7,)),
+    (of_a_class_inside, (0.7,)),
+    (indices_with_names, (0.7,)),
     (left_from_a_manager, (0.7,)),
     (suppressed, (0.7,)),
     (chains_of_super, (0.7,)),

@@ -16,6 +16,7 @@ BODIES = {
     "power_0": "y = (np.poly1d(u) ** 0)(V) * u[0]",
     "quotient": "y = sum([q(V) for q in np.poly1d(u) / np.poly1d(u[:2])])",
     "by_a_number": "y = (np.poly1d(u) / u[1])(V)",
+    "of_constants": "y = np.polyval(np.polyder([1.0, 2.0, 3.0]), u[0]) * V",
     "deriv": "p = np.poly1d(u); y = p.deriv()(V) + p.deriv(2)(V) + p.deriv(m=5)(V)",
     "integ": "y = np.poly1d(u).integ()(V) + np.poly1d(u).integ(2, k=u[0])(V)",
     "item": "y = V * np.poly1d(u)[0] * np.poly1d(u)[2] + np.poly1d(u)[9]",

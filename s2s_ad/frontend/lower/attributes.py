@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 from collections import OrderedDict, deque
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
 import numpy as np
@@ -24,6 +24,7 @@ from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.kinds import class_name, name_of, with_article
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.picked import Picked, is_picked
 from s2s_ad.frontend.lower.references import Box
@@ -62,6 +63,8 @@ OF_NUMBERS = ("conjugate", "imag", "real")
 class Method:
     """A function with the value it was read from: `x.sum`, `params.scaled`, `self.step`."""
 
+    in_python: ClassVar[str] = "method"
+
     function: Any
     holder: Any
 
@@ -81,6 +84,8 @@ class OwnMethod:
 
     `same` tells that two are the same where the functions are.
     """
+
+    in_python: ClassVar[str] = "method"
 
     function: types.FunctionType
 
@@ -111,6 +116,8 @@ class Made:
 class Super(Made):
     """super(): the object with what the classes after one of its own give."""
 
+    in_python: ClassVar[str] = "super"
+
     below: type
     holder: Any
 
@@ -125,6 +132,8 @@ class Super(Made):
 class ClassOf(Made):
     """`type(error)` of an exception that was caught."""
 
+    in_python: ClassVar[str] = "type"
+
     error: Tree
 
     def attribute(self, lowering: Lowering, name: str) -> Any:
@@ -134,6 +143,8 @@ class ClassOf(Made):
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Arguments(Made):
     """`error.args` of an exception that was caught."""
+
+    in_python: ClassVar[str] = "tuple"
 
     error: Tree
 
@@ -207,12 +218,12 @@ def _of_known(lowering: Lowering, value: Any, name: str) -> Any:
         return lowering.captures.of(getattr(value, name), place)
     if type(value) in values.PYTHON_NUMBERS and not hasattr(value, name):
         raise no_attribute(lowering, type(value), name)
-    raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
+    raise _refused(f"the attribute {name!r} of {with_article(class_name(value))}")
 
 
 def no_attribute(lowering: Lowering, kind: type, name: str, holder: Any = None) -> Exception:
     """What to raise where an object of a class has no such attribute."""
-    text = f"{kind.__name__!r} object has no attribute {name!r}"
+    text = f"{name_of(kind)!r} object has no attribute {name!r}"
     error = AttributeError(text, name=name, obj=kind if holder is None else holder)
     return lowering.python_raises(error)
 
@@ -364,7 +375,7 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         sides = lambda: _of_class(lowering, kind, value, name), lambda: own.items[1]
         return HANDLERS[CHOICE](lowering, [own.items[0], *sides], {})
     if own is not MISSING:
-        error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        error = AttributeError(f"{name_of(kind)!r} object has no attribute {name!r}")
         found = read_entry(lowering, value, name, error)
         return Method(found.function, value) if isinstance(found, OwnMethod) else found
     if is_namedtuple(kind) and name == "_replace":

@@ -37,7 +37,7 @@ from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
-from s2s_ad.frontend.lower.kinds import is_number
+from s2s_ad.frontend.lower.kinds import class_name, is_number, with_article
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, Poison, Reference
 from s2s_ad.frontend.resolve import unwrap
@@ -379,6 +379,8 @@ def kind_of(lowering: Lowering, value: Any) -> Any:
         raise _refused("type() of an iterator", "leave the check out")
     if is_error(value):
         return read_attribute(lowering, value, "__class__")
+    if hasattr(value, "in_python"):
+        raise _refused(f"type() of {with_article(class_name(value))}", "leave the check out")
     if isinstance(value, Tree):
         return value.kind
     if not isinstance(value, Symbol):

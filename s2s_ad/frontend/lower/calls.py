@@ -11,7 +11,7 @@ import math
 import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
 import numpy as np
@@ -45,6 +45,7 @@ from s2s_ad.frontend.lower.iteration import (
     iterated_over,
     iterator,
 )
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, members
 from s2s_ad.frontend.lower.poisons import readable
@@ -84,6 +85,8 @@ LIBRARIES = ("numpy", "scipy")
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Partial:
     """functools.partial(...), made inside the function."""
+
+    in_python: ClassVar[str] = "partial"
 
     function: Any
     args: tuple
@@ -378,7 +381,7 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         return as_argument(lowering, read_attribute(lowering, value, holds))
     raise refused_foreign([value.kind]) or UnsupportedError(
         "S2S203",
-        f"a {value.kind.__name__} as an argument of a NumPy function",
+        f"{with_article(class_name(value))} as an argument of a NumPy function",
         help="pass the arrays that it holds",
     )
 

@@ -25,6 +25,8 @@ class Caught:
 class Error(OfOurs, tuple):
     """The kind of a Tree of one value, which is an exception."""
 
+    in_python = "exception"
+
     __slots__ = ()
 
 

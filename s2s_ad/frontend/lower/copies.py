@@ -6,7 +6,7 @@ import copy
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,6 +123,8 @@ class _Copier:
 @dataclass(frozen=True, eq=False)
 class Memo:
     """What `__deepcopy__` is given, to hand it on to copy.deepcopy."""
+
+    in_python: ClassVar[str] = "dict"
 
     copier: _Copier
 

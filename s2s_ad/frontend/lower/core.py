@@ -394,7 +394,7 @@ class Lowering:
             if self.memory.explores or self.is_caught(error):
                 return self._raised_here(error)
         if isinstance(error, REFUSALS) and not faults.names_ours(error):
-            what = f"{type(error).__name__}: {error}"
+            what = f"{type(error).__name__}: {faults.in_words_of_python(error)}"
             why, help = "Python refuses this", meant_attribute(error)
             return UnsupportedError("S2S203", what, origin=origin, why=why, help=help)
         return faults.internal(error, origin)

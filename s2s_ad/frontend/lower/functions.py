@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
 
@@ -29,6 +29,8 @@ class Closure(Made):
     `attributes` is a Box: those that are set on it. `repeats` says that it was made where a loop
     may make another one by the same statement.
     """
+
+    in_python: ClassVar[str] = "function"
 
     node: gast.Lambda | gast.FunctionDef
     frame: Frame
@@ -96,6 +98,8 @@ class Remembering:
     `read` holds what it read of the function around it, if there is one, at its first call: names,
     and contents.
     """
+
+    in_python: ClassVar[str] = "function"
 
     function: Closure | Captured | types.FunctionType
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from s2s_ad.rules.draws import draw_of_made
 @dataclasses.dataclass(frozen=True, eq=False)
 class MadeGenerator(Made):
     """The generator; its methods are operations on it, in the order in which they are called."""
+
+    in_python: ClassVar[str] = "Generator"
 
     kind: type
     value: Symbol

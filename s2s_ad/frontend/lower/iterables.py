@@ -39,6 +39,7 @@ from s2s_ad.frontend.lower.iteration import (
     deferred,
     is_iterator,
 )
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.poisons import is_unreadable, may_be_known, unreadable
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
@@ -112,10 +113,10 @@ def _items_of(lowering: Lowering, value: Any) -> Items:
 
 def _not_taken_apart(value: Any) -> UnsupportedError:
     if not isinstance(value, Box):
-        return UnsupportedError("S2S201", f"a loop over a {type(unwrap(value)).__name__}")
+        return UnsupportedError("S2S201", f"a loop over {with_article(class_name(value))}")
     return UnsupportedError(
         "S2S201",
-        f"the items of an iterator of class {value.kind.__name__}, all at once",
+        f"the items of an iterator of class {class_name(value)}, all at once",
         why="where it ends shows when it is run, and Python reads it only as far as somebody asks",
         help="loop over it, or make a list of all that it gives: [x for x in ...]",
     )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class Range:
     """range(start, stop, step) with bounds that are not all known."""
 
+    in_python: ClassVar[str] = "range"
+
     start: Any
     stop: Any
     step: Any
@@ -44,6 +46,8 @@ class Items:
     `sources` are the values that it reads.
     """
 
+    in_python: ClassVar[str] = "iterator"
+
     length: Any
     at: Callable[[Any], Any]
     sources: tuple
@@ -61,6 +65,8 @@ class Items:
 @dataclass(frozen=True, eq=False, slots=True)
 class Reversed:
     """The items from the last to the first."""
+
+    in_python: ClassVar[str] = "iterator"
 
     items: Any
 
@@ -90,6 +96,8 @@ class Deferred(Tree):
 @dataclass(frozen=True, eq=False, slots=True)
 class InTurn:
     """What an iterator holds that reads such items: a loop carries how far it is, and no item."""
+
+    in_python: ClassVar[str] = "iterator"
 
     items: Deferred
 
@@ -123,6 +131,8 @@ IN_PLACE = "an iterator that nobody holds"
 
 class Iterator(OfOurs):
     """The kind of a Box that holds what an iterator reads, and how many items were read."""
+
+    in_python = "iterator"
 
     __slots__ = ()
 
@@ -161,7 +171,7 @@ class Produced:
     `watched` are the objects that it read: who iterates may not change them since `moment`.
     """
 
-    called: ClassVar[str] = "a generator"
+    in_python: ClassVar[str] = "generator"
 
     items: Any
     watched: list
@@ -192,7 +202,7 @@ class Suspended:
     The iterator that it is holds, as a third item, what that scope's locals are now.
     """
 
-    called: ClassVar[str] = "a generator"
+    in_python: ClassVar[str] = "generator"
 
     around: Frame
     resume: gast.FunctionDef
@@ -215,6 +225,8 @@ def state_of(value: Box) -> Box:
 @dataclass(frozen=True, eq=False, slots=True)
 class Generator:
     """A generator expression: its first iterable, and the frame in which it runs."""
+
+    in_python: ClassVar[str] = "generator"
 
     node: gast.GeneratorExp
     first: Any

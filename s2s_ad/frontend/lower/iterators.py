@@ -50,7 +50,7 @@ from s2s_ad.frontend.lower.iteration import (
     is_iterator,
     iterator,
 )
-from s2s_ad.frontend.lower.kinds import hint_of
+from s2s_ad.frontend.lower.kinds import class_name, hint_of
 from s2s_ad.frontend.lower.lists import method
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of
 from s2s_ad.frontend.lower.references import Box, parts_of
@@ -124,8 +124,7 @@ def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
     if not is_iterator(value):
         found = call_method(lowering, value, "__next__", []) if not default else NOTHING
         if found is NOTHING:
-            kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
-            raise TypeError(f"{kind.__name__!r} object is not an iterator")
+            raise TypeError(f"{class_name(value)!r} object is not an iterator")
         return found
     if generator_in(value) is not None:
         return _next_yielded(lowering, value, default)

@@ -20,7 +20,7 @@ from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
 from s2s_ad.frontend.lower.string_unions import is_word
-from s2s_ad.frontend.resolve import PLAIN, Captured
+from s2s_ad.frontend.resolve import PLAIN, Captured, unwrap
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -90,6 +90,22 @@ def are_entries(contents: Sequence[Any]) -> bool:
     return not others and kind is not list and not issubclass(kind, tuple | set)
 
 
+def class_name(value: Any) -> str:
+    """What Python calls the class of a value, whatever stands for it here."""
+    if isinstance(value, Symbol):
+        return "float" if value.shape == () else "numpy.ndarray"
+    return name_of(whole(value.kind) if isinstance(value, Tree) else type(unwrap(value)))
+
+
+def name_of(kind: type) -> str:
+    """What Python calls a class, whichever stands for it here."""
+    return getattr(kind, "in_python", kind.__name__)
+
+
+def with_article(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def describe(value: Any) -> str:
     if value is None:
         return "None"
@@ -104,8 +120,9 @@ def describe(value: Any) -> str:
     if is_picked(value):
         return "one of several objects"
     if isinstance(value, Tree):
-        return f"a {whole(value.kind).__name__} of {len(value.items)}"
-    return getattr(value, "called", f"a {type(value).__name__}")
+        is_own = hasattr(value.kind, "in_python")
+        return with_article(class_name(value)) + (f" of {len(value.items)}" if not is_own else "")
+    return with_article(class_name(value))
 
 
 def contents(value: Any) -> Any:

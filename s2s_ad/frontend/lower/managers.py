@@ -19,7 +19,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attempt import with_finally
 from s2s_ad.frontend.lower.attributes import Method, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, arguments_of
-from s2s_ad.frontend.lower.classes import is_written, method_of
+from s2s_ad.frontend.lower.classes import CLOSURE, is_written, method_of
 from s2s_ad.frontend.lower.conditions import known_truth
 from s2s_ad.frontend.lower.containers import spread
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering
@@ -103,11 +103,12 @@ def _has_effect(lowering: Lowering, leave: Callable[[], None]) -> bool:
 def _exit_of(lowering: Lowering, manager: Any, kind: type) -> Callable[[], None]:
     """`__exit__`, which is not told of an exception, and lets it go on."""
     method = method_of(kind, "__exit__")
-    source = source_of(method)
-    given = source.node.args
+    own = getattr(method, CLOSURE, None)  # of a class that is defined in the function
+    definition = own.node if own is not None else source_of(method).node
+    given = definition.args
     told = {each.id for each in [*given.posonlyargs, *given.args][1:]}
     told |= {given.vararg.id} if given.vararg is not None else set()
-    nodes = (each for line in source.node.body for each in gast.walk(line))
+    nodes = (each for line in definition.body for each in gast.walk(line))
     if any(isinstance(each, gast.Name) and each.id in told for each in nodes):
         raise UnsupportedError(
             "S2S201",

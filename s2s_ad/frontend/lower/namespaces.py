@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -24,6 +24,8 @@ from s2s_ad.frontend.resolve import Captured
 @dataclass(frozen=True, eq=False, slots=True)
 class Namespace(Made):
     """`obj.__dict__` of an object of the function: what is put into it are attributes."""
+
+    in_python: ClassVar[str] = "dict"
 
     holder: Box
 

@@ -36,6 +36,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
+from s2s_ad.frontend.lower.kinds import name_of
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, one_of_several
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
@@ -205,7 +206,7 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         put_entry(lowering, holder.attributes, name, value)
         return
     if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
-        raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r} to be set")
+        raise AttributeError(f"{name_of(holder.kind)!r} object has no attribute {name!r} to be set")
     kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
     if not isinstance(holder, type) and _set_by_class(lowering, kind, holder, name, value):
         return
@@ -268,7 +269,7 @@ def delete_attribute(lowering: Lowering, holder: Any, name: str) -> None:
         return
     if not isinstance(holder, Box):
         raise _not_its_own(holder, name)
-    error = AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r}")
+    error = AttributeError(f"{name_of(holder.kind)!r} object has no attribute {name!r}")
     if _is_frozen(holder.kind):
         raise error
     drop_entry(lowering, holder, name, error)
@@ -283,11 +284,11 @@ def _not_its_own(holder: Any, name: str) -> UnsupportedError:
         what = f"the attribute {name!r}, which holds all others, is set"
         return UnsupportedError("S2S201", what, help="set the attributes one by one")
     if isinstance(holder, Tree):
-        what = f"object of class {holder.kind.__name__}"
+        what = f"object of class {name_of(holder.kind)}"
     elif isinstance(unwrap(holder), type | types.ModuleType):
         what = f"{type(unwrap(holder)).__name__} {unwrap(holder).__name__}"
     else:
-        what = f"object of class {type(unwrap(holder)).__name__}"
+        what = f"object of class {name_of(type(unwrap(holder)))}"
     return SharedMemoryError(
         "S2S207",
         f"the attribute {name!r} of an {what} that is not the function's own is set",
@@ -388,7 +389,7 @@ def _is_remade(kind: type) -> bool:
 def _not_remade(kind: type) -> UnsupportedError:
     return UnsupportedError(
         "S2S304",
-        f"an object of class {kind.__name__} is returned",
+        f"an object of class {name_of(kind)} is returned",
         why="it cannot be made again from what it holds",
         help="return its values in a tuple, a dict or a plain dataclass",
     )

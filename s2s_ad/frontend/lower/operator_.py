@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
 
@@ -43,6 +43,8 @@ for _kind, _function in BINARY.items():
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Getter:
     """operator.itemgetter(...), attrgetter(...) or methodcaller(...)."""
+
+    in_python: ClassVar[str] = "function"
 
     read: Callable[[Lowering, Any], Any]
 

@@ -49,6 +49,7 @@ from s2s_ad.frontend.lower.entries import may_lack_items
 from s2s_ad.frontend.lower.functions import may_be_two
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import Range
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.may_alias import may_be_one
 from s2s_ad.frontend.lower.objects import (
@@ -226,7 +227,7 @@ def _unsupported(lowering: Lowering, *operands: Any) -> Exception:
 def _kind(value: Any) -> str:
     if isinstance(value, Symbol):
         return "a value"
-    return value.kind.__name__ if isinstance(value, Tree) else type(unwrap(value)).__name__
+    return class_name(value)
 
 
 def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
@@ -618,7 +619,7 @@ def _comparable(lowering: Lowering, node: gast.Compare, value: Any) -> Any:
     own = type(known).__eq__ is not object.__eq__
     plain = isinstance(known, enum.Enum | frozenset) or is_constant(known)
     if isinstance(value, Captured) and own and not plain:
-        raise lowering.refuse(node, f"a comparison of a {type(known).__name__}")
+        raise lowering.refuse(node, f"a comparison of {with_article(class_name(known))}")
     return known
 
 

@@ -36,6 +36,8 @@ class OfOurs:
 class Picked(tuple):
     """The kind of a Tree of flags, and of the objects of which the first with a true flag is it."""
 
+    in_python = "object"
+
     __slots__ = ()
 
 

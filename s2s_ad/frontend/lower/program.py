@@ -33,6 +33,7 @@ from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import HANDLERS, REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lengths import PURPOSE
 from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
@@ -435,7 +436,7 @@ def output_node(leaf: Any, name: str, origin: Origin) -> gast.AST:
         return to_node(leaf)
     raise UnsupportedError(
         "S2S304",
-        f"{name} returns a {type(leaf).__name__}",
+        f"{name} returns {with_article(class_name(leaf))}",
         origin=origin,
         help="return arrays, numbers, and tuples, lists, dicts, namedtuples or dataclasses of them",
     )

@@ -143,7 +143,8 @@ def refused_call(
     kwargs: Mapping[str, Any] | None = None,
 ) -> S2SError:
     """The error for a call of an object that is neither the user's nor has a rule."""
-    label = describe(function)
+    own = getattr(type(function), "in_python", "")  # of what stands for an object of Python's
+    label = f"a {own}" if own else describe(function)
     if is_statement_only(function):
         return UnsupportedError(
             "S2S201",

@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Generator, Items, Iterator, Produced, Reversed
-from s2s_ad.frontend.lower.kinds import hint_of_name, is_plain_sequence
+from s2s_ad.frontend.lower.kinds import class_name, hint_of_name, is_plain_sequence, with_article
 from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
@@ -41,7 +41,6 @@ from s2s_ad.frontend.lower.references import Box, Reference, settled, symbols
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
 from s2s_ad.frontend.remembered import remembered
-from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.support import may_equal
 
 #: what names a list and a place in it, and does nothing else
@@ -365,7 +364,7 @@ def items_of(lowering: Lowering, value: Any, wanted: int) -> list:
     if not isinstance(value, Symbol):
         found = all_items(lowering, value)
         if found is None:
-            raise TypeError(f"cannot unpack a {type(unwrap(value)).__name__}")
+            raise TypeError(f"cannot unpack {with_article(class_name(value))}")
         return found
     if value.shape == ():
         raise lowering.python_raises(TypeError("cannot unpack a number"))

@@ -16,9 +16,9 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.frontend.lower.calls import as_argument
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
 from s2s_ad.frontend.lower.views import is_basic
-from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.elementwise import UnfitTypes
 from s2s_ad.rules.index_layout import check_bounds, is_array, layout, may_repeat
 from s2s_ad.rules.support import lengths
@@ -27,7 +27,7 @@ from s2s_ad.rules.support import lengths
 def writable(lowering: Lowering, value: Any) -> Reference:
     """The array as one that may be written to; an error where it may not."""
     if not isinstance(value, Reference):
-        raise TypeError(f"a {type(unwrap(value)).__name__} is no array that could be changed")
+        raise TypeError(f"{with_article(class_name(value))} is no array that could be changed")
     if is_immutable(value):
         kind = "float" if value.dtype is None else value.dtype.name
         raise TypeError(f"a number of type {kind} cannot be changed")
@@ -94,6 +94,8 @@ def placed(target: Reference, index: Any) -> tuple[Reference, Any]:
 def as_array(lowering: Lowering, value: Any) -> Any:
     """A value to be stored: lists become arrays."""
     is_list = isinstance(value, Tree) and value.kind in (tuple, list)
+    if hasattr(getattr(value, "kind", None), "in_python"):
+        raise TypeError(f"{with_article(class_name(value))} in an array of numbers")
     plain = settled(as_argument(lowering, value)) if is_list else to_object(settled(value))
     is_open = isinstance(plain, Symbol) and isinstance(plain.fact, values.List)
     if is_open or isinstance(plain, tuple | list):
@@ -104,7 +106,7 @@ def as_array(lowering: Lowering, value: Any) -> Any:
 def fitted(lowering: Lowering, target: Reference, index: Any, value: Any) -> Any:
     """The value as NumPy stores it: what has more axes than its place loses those of length one."""
     if not isinstance(value, Symbol | complex | int | float | np.generic):
-        raise TypeError(f"a {type(value).__name__} in an array of numbers")
+        raise TypeError(f"{with_article(class_name(value))} in an array of numbers")
     fact = lowering.builder.fact(value)
     refuse_complex(target.fact, fact)
     if target.shape is None or not isinstance(value, Symbol) or value.shape is None:

@@ -18,6 +18,8 @@ from s2s_ad.frontend.lower.caught import is_error
 class Word(tuple):
     """The kind of a Tree of one value, which is one of several texts."""
 
+    in_python = "str"
+
     __slots__ = ()
 
 

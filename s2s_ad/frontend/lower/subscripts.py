@@ -32,6 +32,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import drop_entry, may_lack_items, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.picking import (
@@ -113,7 +114,7 @@ def _of_an_object(lowering: Lowering, value: Any, index: Any) -> Any:
     if entries is not None:
         return _of_mapping(lowering, type(known), entries, index)
     foreign = refused_foreign([type(known)])
-    raise foreign or UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
+    raise foreign or UnsupportedError("S2S201", f"a subscript of {with_article(class_name(known))}")
 
 
 def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
@@ -162,7 +163,7 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
         return entry(lowering, value, known_key(lowering, index))
     if is_written(value.kind, "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
-    raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+    raise UnsupportedError("S2S201", f"a subscript of {with_article(class_name(value))}")
 
 
 def _of_slots(lowering: Lowering, value: Box, index: Any) -> Any:
@@ -291,7 +292,8 @@ def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
     if not is_written(kind, name):
         if hasattr(kind, name):
             changeable(value)  # what a library's class does is not followed
-        raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
+        name = class_name(value)
+        raise TypeError(f"{name!r} object does not support item assignment or deletion")
     apply(lowering, read_attribute(lowering, value, name), args, {})
 
 
@@ -328,8 +330,9 @@ def as_index(lowering: Lowering, index: Any) -> Any:
         return index
     if index is None or isinstance(index, int | slice) or index is Ellipsis:
         return index
-    kind = index.kind if isinstance(index, Tree) else type(unwrap(index))
-    raise UnsupportedError("S2S203", f"an index that is a {kind.__name__}")
+    if isinstance(unwrap(index), enum.IntEnum):
+        return int(unwrap(index))
+    raise UnsupportedError("S2S203", f"an index that is {with_article(class_name(index))}")
 
 
 def _dtype_of_items(items: Any) -> np.dtype | None:
@@ -354,6 +357,8 @@ def slice_(lowering: Lowering, node: gast.Slice) -> Any:
 
 def _bound(lowering: Lowering, node: gast.AST) -> Any:
     value = lowering.evaluate(node)
+    if isinstance(unwrap(value), enum.IntEnum):
+        return int(unwrap(value))
     known = isinstance(value, Symbol) and not isinstance(value.fact, values.Unknown)
     inexact = known and values.is_inexact(value.fact)
     if inexact or not isinstance(value, Symbol | int | None):
