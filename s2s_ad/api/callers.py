@@ -184,12 +184,22 @@ def as_vector(lowering: Any, value: Any) -> Any:
     return value
 
 
+def as_number(lowering: Any, value: Any) -> Any:
+    """What the library makes of what the user's function returns: a number, of one element too."""
+    value = operand(lowering, value)
+    shape = values.shape_of(lowering.builder.fact(value))
+    one = shape and all(each == 1 for each in shape)
+    return lowering.call(np.reshape, value, ()) if one else value
+
+
 def check_number(library: Callable, program: Program) -> None:
     """Refuse a function of the user's that returns anything but a number."""
     shape = values.shape_of(program.fact(program.outputs()[0]))
     if shape is None:
         raise refused(
-            library, "with a function of values of unknown rank", "give example arguments"
+            library,
+            "with a function of values of unknown rank",
+            "give example arguments, and return a number on all paths: value[0] of one element",
         )
     if shape:
         raise refused(library, "with a function that does not return a number", "use np.sum")

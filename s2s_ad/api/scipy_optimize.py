@@ -16,6 +16,7 @@ from s2s_ad.api.callers import (
     Result,
     Users,
     arguments_of,
+    as_number,
     as_vector,
     check_number,
     operand,
@@ -365,7 +366,7 @@ def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         raise refused(library, "with jac in its place", "leave it out, or name the arguments")
     found = arguments_of(lowering, library, MINIMIZE, args, kwargs)
     start, fact = _unknowns(lowering, library, found["x0"], flat=True)
-    users = users_function(lowering, library, found["fun"], [fact], found["args"])
+    users = users_function(lowering, library, found["fun"], [fact], found["args"], as_number)
     check_number(library, users.program)
     options = options_of_rest(library, found, MINIMIZE)
     called = Library(

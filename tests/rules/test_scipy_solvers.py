@@ -246,6 +246,7 @@ def test_at_a_jump_of_what_is_solved_the_derivative_is_nan(call):
         ("scipy.optimize.newton(lambda q: max(q, 0.1) ** 2 - s, 1.0)", 0.3535),
         ("scipy.optimize.fsolve(lambda q: np.where(q > 0, 2 * q, q) - s, np.ones(2))", 1.0),
         ("scipy.optimize.minimize_scalar(lambda q: np.where(q > 0, 2, 1) * q**2 - s * q).x", 0.25),
+        ("scipy.optimize.minimize(lambda q: (np.abs(q) * q - s) ** 2, 1.0).x", 0.3535),
         (
             "scipy.optimize.minimize(lambda q: np.sum((q - s) ** 2 + np.abs(q)), np.ones(1), "
             "method='Nelder-Mead').x",
@@ -254,7 +255,7 @@ def test_at_a_jump_of_what_is_solved_the_derivative_is_nan(call):
     ],
 )
 def test_a_solution_away_from_kinks_has_its_derivative(call, slope):
-    """By hand: of s q**2 = 8, q**2 = s, 2 q = s twice, 4 q = s and 2 (q - s) = -1, at s = 2."""
+    """By hand: of s q**2 = 8, q**2 = s, 2 q = s, 4 q = s and 2 (q - s) = -1, at s = 2."""
     assert slope_of(call, 2.0) == pytest.approx(slope, rel=2e-3)
 
 
