@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
+import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -50,6 +52,24 @@ def one_or_tuple(items: Sequence[Any]) -> Any:
 
 def is_namedtuple(kind: type) -> bool:
     return issubclass(kind, tuple) and kind is not tuple and hasattr(kind, "_fields")
+
+
+@functools.cache
+def _namedtuple_like(kind: type) -> type | None:
+    if not issubclass(kind, tuple) or not hasattr(kind, "n_sequence_fields"):
+        return None
+    fields = kind.__match_args__
+    plain = len(fields) == kind.n_sequence_fields == kind.n_fields
+    return collections.namedtuple(kind.__name__, fields) if plain else None
+
+
+def as_namedtuple(value: Any) -> Any:
+    """What Python's own code has made as a tuple with names, as a namedtuple: sys.version_info.
+
+    None of anything else.
+    """
+    kind = _namedtuple_like(type(value))
+    return None if kind is None else kind(*value)
 
 
 def is_container(value: Any) -> bool:

@@ -2,11 +2,12 @@
 
 The `__call__` of a class may name the method that it leads to in its attribute `__s2s_method__`:
 signature, place and name of a call are then those of that method and of the object. What Numba has
-compiled is called by what it was compiled from.
+compiled, or functools keeps the results of, is called by the function that it was made from.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import types
@@ -15,10 +16,18 @@ from typing import Any
 from s2s_ad.core.program import as_name
 from s2s_ad.frontend.numba_ import python_of
 
+#: the type of what functools.cache and functools.lru_cache make
+CACHED = type(functools.cache(lambda: None))
+
+
+def _made_from(function: Any) -> Any:
+    """The Python of what Numba has compiled, or functools keeps the results of; None of others."""
+    return function.__wrapped__ if isinstance(function, CACHED) else python_of(function)
+
 
 def called(function: Any) -> Any:
     """What stands for a call of an object: the method that its `__call__` names, or its Python."""
-    python = python_of(function)
+    python = _made_from(function)
     if python is not None:
         return python
     method = inspect.getattr_static(type(function), "__call__", None)
@@ -28,7 +37,7 @@ def called(function: Any) -> Any:
 
 def name_of_call(function: Any, plain: types.FunctionType) -> str:
     """What a program is called: as its function, and a call of an object as the object's class."""
-    if called(function) is not function and python_of(function) is None:
+    if called(function) is not function and _made_from(function) is None:
         return _snake(type(function).__name__)
     return as_name(plain.__name__)
 

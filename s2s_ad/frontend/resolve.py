@@ -354,6 +354,10 @@ class Captures:
             )
         if type(value) is set:
             return self._set(value, place)
+        named = tree.as_namedtuple(value)
+        if named is not None:
+            self._guard(place, value, same=_equal)
+            return Tree(type(named), named._fields, tuple(named))
         self._guard(place, value)
         if isinstance(value, np.ndarray):
             values.of_leaf(value, place.text)  # refuses subclasses

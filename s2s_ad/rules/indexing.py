@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, key_of, static
+from s2s_ad.core.builder import Builder, Symbol, is_same, key_of, static
 from s2s_ad.core.dependence import (
     EVERYTHING,
     Dependence,
@@ -538,6 +538,10 @@ class IndexSet(Update):
         if _is_one_number(builder, x, value, params["index"]):
             return value
         if builder.derived and is_zero(value) and is_zeros(builder, x):
+            return x
+        rule, before, others = builder.definition(x)
+        twice = rule is self and is_zero(value) and is_zero(before[1])
+        if twice and is_mask(params["index"]) and is_same(others["index"], params["index"]):
             return x
         return value if _is_whole(builder, x, value, params["index"]) else None
 

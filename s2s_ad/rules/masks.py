@@ -32,6 +32,7 @@ from s2s_ad.core.magnitudes import (
     rely_on,
     stays_finite,
 )
+from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.rule import ITEM, Operation
 from s2s_ad.core.zero_paths import zero_paths
@@ -238,7 +239,8 @@ def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> An
     if value.name in unmasked or rule is None:
         return None
     if rule is ITEM:
-        return _off_the_paths(builder, value, write, others)
+        found = _off_the_paths(builder, value, write, others)
+        return _off_the_mask(builder, value, write, others) if found is None else found
     if rule.moves:
         found = _inside_moved(builder, value, write, others)
     else:
@@ -286,6 +288,47 @@ def _off_the_paths(builder: Builder, value: Symbol, write: Write, others: tuple)
     return made.call(builder, [Symbol(builder, where.condition), *operands])[0]
 
 
+def _off_the_mask(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
+    """write(value, *others), and zero where a side of a branch has set its value to zero.
+
+    That side is `if np.any(mask): y[mask] = other`, on the way back.
+    """
+    _, (call,), params = builder.definition(value)
+    branch, operands, _ = builder.definition(call)
+    if not isinstance(branch, Branch) or value.shape is None or not is_mask(operands[0]):
+        return None
+    for then, (side, other) in ((True, branch.blocks), (False, branch.blocks[::-1])):
+        mask = _set_to_zero(side, other, params["index"], operands[1:])
+        if mask is None or not values.same_shape(mask.shape, value.shape):
+            continue
+        with as_factor(value):
+            product = write(value, *others)
+        if not isinstance(product, Symbol) or not values.same_shape(product.shape, value.shape):
+            return None
+        (any_of,) = builder.operands_of(operands[0], np.any)[:1] or (None,)
+        if not (then and is_same(any_of, mask)):
+            mask = np.logical_and(mask, operands[0] if then else np.logical_not(operands[0]))
+        return builder.call(runtime.index_set, (product, mask, 0.0), {})
+    return None
+
+
+def _set_to_zero(side: Program, other: Program, index: int, operands: list) -> Symbol | None:
+    """The mask of the elements that one side of a branch sets to zero in what the other keeps."""
+    given = dict(zip(side.leaves(), operands, strict=True))
+    kept = dict(zip(other.leaves(), operands, strict=True))
+    name = getattr(side.outputs()[index], "id", None)
+    made = next((each for each in side.body if each.target == name), None)
+    if not isinstance(made, form.Op) or made.rule.function is not runtime.index_set:
+        return None
+    before, zero = made.operands
+    mask = given.get(getattr(dict(made.parameters)["index"], "id", None))
+    array = given.get(getattr(before, "id", None))
+    unchanged = kept.get(getattr(other.outputs()[index], "id", None))
+    if array is None or not is_same(array, unchanged) or getattr(zero, "value", None) != 0:
+        return None
+    return mask if is_mask(mask) else None
+
+
 def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
     """What is multiplied with moved elements is moved back, and the product is moved."""
     rule, operands, params = builder.definition(value)
@@ -306,8 +349,14 @@ def _mask(builder: Builder, value: Symbol) -> Symbol | None:
     """The mask that a factor is, in whatever type its zeros and ones are."""
     rule, operands, _ = builder.definition(value)
     source = operands[0] if rule is not None and rule.converts else value
-    is_mask = values.is_dtype(values.strong_dtype(builder.fact(source)), bool)
-    return source if is_mask and isinstance(source, Symbol) else None
+    return source if is_mask(source) else None
+
+
+def is_mask(value: Any) -> bool:
+    """Whether it is a truth, or an array of them."""
+    if not isinstance(value, Symbol):
+        return False
+    return values.is_dtype(values.strong_dtype(value.fact), bool)
 
 
 def _is_whole(shape: values.Shape, value: Any) -> bool:

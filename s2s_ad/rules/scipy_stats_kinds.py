@@ -16,8 +16,10 @@ import numpy as np
 import scipy.stats
 
 from s2s_ad import runtime
+from s2s_ad.core.builder import Builder
 from s2s_ad.core.registry import register
 from s2s_ad.rules import scipy_special_gamma  # noqa: F401  (registers slopes by shapes)
+from s2s_ad.rules.composite import composed
 from s2s_ad.rules.scipy_special_bessel import i_gap
 from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, inverse_mills
 
@@ -132,6 +134,17 @@ def distribution(
         first = "q" if method in ("ppf", "isf") else "x"
         names = (first, *shapes, "loc", "scale")
         register(Method(getattr(made, method), texts, names, defaults))
+        if not shapes and not support:  # no number is outside: what SciPy computes then is this
+            _register_inner(getattr(made, f"_{method}"), getattr(made, method), first)
+
+
+def _register_inner(inner: Callable, method: Callable, name: str) -> None:
+    """`norm._cdf(x)`: called without the checks of `norm.cdf(x)`, which gives the same."""
+
+    def meaning(builder: Builder, **given: Any) -> Any:
+        return builder.call(method, tuple(given.values()), {})
+
+    composed(inner, name, meaning)
 
 
 class _Slopes:

@@ -10,6 +10,7 @@ import logging
 import math
 import random
 import re
+import sys
 import warnings
 from collections import OrderedDict, deque, namedtuple
 from contextlib import contextmanager
@@ -429,6 +430,38 @@ def settings_from_a_text(x):
     return x ** found["rate"] if found["name"].isalpha() else x
 
 
+@dataclass
+class Sensor:
+    gain: float
+    offset: float = 0.5
+    seen: list = field(default_factory=list)
+
+
+class Calibrated(Sensor):
+    def __init__(self, gain, factor):
+        self.factor = factor
+        super().__init__(gain, offset=gain * factor)
+
+
+def derived_from_a_dataclass(x):
+    made = Calibrated(x, 2.0)
+    for name in ("gain", "offset"):
+        if made.__getattribute__(name) is None:
+            raise ValueError(name)
+    return np.sum(made.gain * made.offset + made.factor + len(made.seen))
+
+
+def by_version(x):
+    if (3, 8) <= sys.version_info < (4, 0) and sys.version_info[0] == sys.version_info.major:
+        return np.sum(x**2)
+    return np.sum(x)
+
+
+@functools.cache
+def kept_at_the_top(x):
+    return x**3 if x > 0 else x
+
+
 OBJECTS = [
     by_class,
     settings_from_a_text,
@@ -436,7 +469,8 @@ OBJECTS = [
     compared_by_identity,
     a_method_kept,
 ]
-OBJECTS += [computed_when_read, unpacked_by_its_own]
+OBJECTS += [computed_when_read, unpacked_by_its_own, derived_from_a_dataclass]
+OBJECTS += [by_version, kept_at_the_top]
 
 # ---- what surrounds a formula --------------------------------------------------------------------
 

@@ -49,6 +49,22 @@ def first_above(xs, limit):
     return 0.0 if found is None else found
 
 
+def bracketed(x):
+    """Newton's method within the ends that were found, of which there is none at first."""
+    low = high = None
+    guess = x
+    for _ in range(6):
+        excess = guess * guess - x
+        if excess < 0.0:
+            low = guess
+        else:
+            high = guess
+        guess = guess - excess / (2 * guess)
+        if low is not None and high is not None and not low < guess < high:
+            guess = 0.5 * (low + high)
+    return guess
+
+
 def differences(xs):
     last, total = None, 0.0
     for x in xs:
@@ -227,6 +243,8 @@ def found_in_a_helper(x):
 
 
 PROGRAMS = [
+    (bracketed, (0.4,)),
+    (bracketed, (2.0,)),
     (found_by_one_of_two_breaks, (XS,)),
     (found_by_one_of_two_breaks, (0.1 * XS,)),
     (found_in_a_helper, (XS,)),

@@ -196,6 +196,17 @@ def test_no_successes_of_fewer_than_no_trials(parameters):
     assert grad(f)(2.5) == f(2.5) == 0.0
 
 
+@pytest.mark.parametrize("name", ["norm", "logistic"])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_method_calls_without_its_checks(name, method):
+    """`norm._cdf(x)`, as those write who price options by the thousand."""
+    inner = getattr(getattr(stats, name), f"_{method}")
+    x = np.array([0.2, 0.7])
+    slope = (inner(x + 1e-6) - inner(x - 1e-6)) / 2e-6
+    np.testing.assert_allclose(jit(inner)(x), inner(x), rtol=1e-14)
+    np.testing.assert_allclose(grad(lambda x: np.sum(inner(x)))(x), slope, rtol=1e-7)
+
+
 def test_defaults_are_not_printed():
     f = module("def f(x):\n    return np.sum(scipy.stats.norm.logpdf(x))\n").f
     text = grad(f).source(np.ones(3))

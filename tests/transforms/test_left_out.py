@@ -207,7 +207,26 @@ def of_one_or_the_other(x):
     return np.sqrt(n) * x[1] + np.log(n + 1) + x[1]
 
 
+def set_where_any(x):
+    y = x / np.log(1 + x)
+    small = np.abs(x) < 1e-3
+    if np.any(small):
+        y[small] = 1 + x[small] / 2
+    return np.sum(y)
+
+
+def set_or_kept(x):
+    y = x / np.log(1 + x)
+    if x[1] < 1:
+        print("not here")
+    else:
+        y[x == 0] = 1.0
+    return np.sum(y)
+
+
 PROGRAMS = {
+    set_where_any: [0.5, 1 / np.log(3) - 2 / (3 * np.log(3) ** 2)],
+    set_or_kept: [0, 1 / np.log(3) - 2 / (3 * np.log(3) ** 2)],
     of_the_larger: [0, 1],
     of_one_or_the_other: [0, 1],
     quotient_by_a_count: [0, 3 * 1.3**3 * 4],

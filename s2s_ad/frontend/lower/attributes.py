@@ -17,6 +17,7 @@ from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import VIEWS, Tree, from_object, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.frontend.called import CACHED
 from s2s_ad.frontend.lower.caught import Error, is_error
 from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
@@ -444,8 +445,6 @@ def is_method_of_optional(holder: Any, name: str) -> bool:
     return callable(method) and home_of(method) is not None
 
 
-#: the type of what functools.cache and functools.lru_cache make
-CACHED = type(functools.cache(lambda: None))
 METHODS_OF_C = types.MethodDescriptorType
 METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property | CACHED
 
@@ -469,7 +468,8 @@ def _of_class(
             with lowering.memory.keeping():
                 put_entry(lowering, holder, name, result)
         return result
-    if isinstance(found, types.FunctionType) or found is object.__init__:
+    of_object = isinstance(found, types.WrapperDescriptorType) and found in HANDLERS
+    if isinstance(found, types.FunctionType) or of_object:
         return found if holder is kind else Method(found, holder)
     if isinstance(found, CACHED):
         place = Place(

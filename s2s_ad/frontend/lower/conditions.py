@@ -47,6 +47,8 @@ MANY = 4
 #: where the sides of a choice leave its value among the locals
 VALUE = "if"
 
+PYTHON_TRUTH = values.Scalar(bool)
+
 #: the operation that `or` (True) and `and` (False) are on any truths, and on those of Python's
 JOINED = {True: (np.logical_or, operator.or_), False: (np.logical_and, operator.and_)}
 
@@ -128,10 +130,13 @@ def lazily(
     test = truth_of(lowering, value)
     other = where(lowering, test, not stops, lambda: _give(lowering, rest()))
     second = other.name(VALUE)
+    counts = is_truth(value) if not valued else lowering.builder.fact(value) == PYTHON_TRUTH
+    if isinstance(second, bool) and counts and not other.body and _is_harmless(lowering, other):
+        return stops if second is stops else value
     if is_truth(value) and _is_harmless(lowering, other) and is_truth(second):
         lowering.builder.body += other.body
         facts = {lowering.builder.fact(each) for each in (value, second)}
-        python = valued and facts == {values.Scalar(bool)}
+        python = valued and facts == {PYTHON_TRUTH}
         return lowering.call(JOINED[stops][python], value, second)
     here = where(lowering, test, stops, lambda: _give(lowering, _known(lowering, value, stops)))
     meet(lowering, test, [here, other] if stops else [other, here])

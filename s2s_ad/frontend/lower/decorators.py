@@ -16,7 +16,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import may_run_again
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import CACHED
+from s2s_ad.frontend.called import CACHED
 from s2s_ad.frontend.lower.calls import (
     CAPTURED_OBJECTS,
     HANDLER_FINDERS,

@@ -29,7 +29,7 @@ from s2s_ad.frontend.lower.attributes import (
     of_descriptor,
     read_attribute,
 )
-from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
+from s2s_ad.frontend.lower.calls import HANDLER_FINDERS, HANDLERS, apply, bind, known_object
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
@@ -147,9 +147,27 @@ def _is_frozen(kind: type) -> bool:
 # ---- dataclasses ---------------------------------------------------------------------------------
 
 
-def _fill(lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any]) -> None:
-    """What the __init__ of a dataclass does."""
-    kind = made.kind
+def _init_of_dataclass(function: Any) -> Callable | None:
+    """What `super().__init__(...)` does where a class that is derived from a dataclass says it."""
+    if not is_generated(function) or function.__name__ != "__init__":
+        return None
+
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+        made, *given = args
+        kind = next(each for each in made.kind.__mro__ if vars(each).get("__init__") is function)
+        _fill(lowering, made, given, kwargs, kind)
+
+    return handler
+
+
+HANDLER_FINDERS.append(_init_of_dataclass)
+
+
+def _fill(
+    lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any], kind: type | None = None
+) -> None:
+    """What the __init__ of a dataclass does; `kind` is that of which an object is derived."""
+    kind = made.kind if kind is None else kind
     given = _fields(lowering, kind, args, kwargs)
     attributes = {}
     for field in dataclasses.fields(kind):
@@ -159,7 +177,8 @@ def _fill(lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any]) -> 
             attributes[field.name] = apply(lowering, field.default_factory, [], {})
         elif field.default is not dataclasses.MISSING:
             attributes[field.name] = _default(lowering, kind, field.name, field.default)
-    lowering.memory.assign(made, Tree(kind, tuple(attributes), tuple(attributes.values())))
+    for name, value in attributes.items():
+        put_entry(lowering, made, name, value)
     if hasattr(kind, "__post_init__"):
         after = read_attribute(lowering, made, "__post_init__")
         apply(lowering, after, list(given.values()), {})  # what is left are InitVars
@@ -305,6 +324,17 @@ def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     put_entry(lowering, holder, name, value)
 
 
+def _object_getattribute(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`self.__getattribute__(name)`, which asks no `__getattr__` of the class."""
+    holder, name = args
+    kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
+    if method_of(kind, "__getattr__") is not None:
+        raise UnsupportedError(
+            "S2S201", f"object.__getattribute__ of a {kind.__name__}", help="use getattr"
+        )
+    return read_attribute(lowering, holder, known_object(name))
+
+
 def _object_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
     """object.__init__(self), where a chain of `super().__init__()` ends: it takes nothing else."""
     if args[1:] or kwargs:
@@ -324,6 +354,7 @@ HANDLERS[type.__call__] = lambda lowering, args, kwargs: construct(
 )
 
 
+HANDLERS[object.__getattribute__] = _object_getattribute
 HANDLERS[object.__init__] = _object_init
 HANDLERS[object.__setattr__] = _object_setattr
 HANDLERS[setattr] = _setattr

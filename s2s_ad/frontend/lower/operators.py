@@ -471,6 +471,9 @@ def _compared_optional(
 ) -> Any:
     """`x is None`, or a comparison that has to know that it is not."""
     value, other = (left, right) if is_optional(left) else (right, left)
+    known = lowering.assumptions.settled(value)
+    if kind in IDENTITY and other is None and not is_optional(known):
+        return (known is None) is IDENTITY[kind]
     if kind in IDENTITY and other is None:
         is_none, held = value.items
         lowering.partial.update(each.name for each in symbols(held))
