@@ -64,7 +64,7 @@ def _namedtuple_like(kind: type) -> type | None:
 
 
 def as_namedtuple(value: Any) -> Any:
-    """What Python's own code has made as a tuple with names, as a namedtuple: sys.version_info.
+    """What Python's own code has made as a tuple with names, as a namedtuple: the version.
 
     None of anything else.
     """

@@ -130,8 +130,8 @@ def lazily(
     test = truth_of(lowering, value)
     other = where(lowering, test, not stops, lambda: _give(lowering, rest()))
     second = other.name(VALUE)
-    counts = is_truth(value) if not valued else lowering.builder.fact(value) == PYTHON_TRUTH
-    if isinstance(second, bool) and counts and not other.body and _is_harmless(lowering, other):
+    nothing = not other.body and _is_harmless(lowering, other)
+    if nothing and isinstance(second, bool) and _may_stand_for_it(lowering, value, valued):
         return stops if second is stops else value
     if is_truth(value) and _is_harmless(lowering, other) and is_truth(second):
         lowering.builder.body += other.body
@@ -143,6 +143,14 @@ def lazily(
     result = taken(lowering)
     lowering.assumptions.note(stops, result, test, second)
     return result
+
+
+def _may_stand_for_it(lowering: Lowering, value: Any, valued: bool) -> bool:
+    """Whether `value and True` is the value, and `value and False` is False."""
+    if not isinstance(value, Symbol):
+        return False
+    fact = lowering.builder.fact(value)
+    return fact == PYTHON_TRUTH if valued else values.rank_of(fact) == 0
 
 
 def _known(lowering: Lowering, value: Any, truth: bool) -> Any:

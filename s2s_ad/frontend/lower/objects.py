@@ -29,7 +29,14 @@ from s2s_ad.frontend.lower.attributes import (
     of_descriptor,
     read_attribute,
 )
-from s2s_ad.frontend.lower.calls import HANDLER_FINDERS, HANDLERS, apply, bind, known_object
+from s2s_ad.frontend.lower.calls import (
+    HANDLER_FINDERS,
+    HANDLERS,
+    apply,
+    arguments_of,
+    bind,
+    known_object,
+)
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
@@ -147,20 +154,23 @@ def _is_frozen(kind: type) -> bool:
 # ---- dataclasses ---------------------------------------------------------------------------------
 
 
-def _init_of_dataclass(function: Any) -> Callable | None:
+def _of_generated(function: Any) -> Callable | None:
     """What `super().__init__(...)` does where a class that is derived from a dataclass says it."""
-    if not is_generated(function) or function.__name__ != "__init__":
+    if not is_generated(function):
         return None
 
-    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
-        made, *given = args
-        kind = next(each for each in made.kind.__mro__ if vars(each).get("__init__") is function)
-        _fill(lowering, made, given, kwargs, kind)
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        made = args[0] if args else None
+        order = made.kind.__mro__ if isinstance(made, Box) else ()
+        kind = next((each for each in order if vars(each).get("__init__") is function), None)
+        if kind is None:
+            return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
+        return _fill(lowering, made, args[1:], kwargs, kind)
 
     return handler
 
 
-HANDLER_FINDERS.append(_init_of_dataclass)
+HANDLER_FINDERS.append(_of_generated)
 
 
 def _fill(
