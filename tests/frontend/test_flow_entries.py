@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontend.every_mode import assert_as_a_whole
-from s2s_ad import S2SError, grad, jit
+from s2s_ad import S2SError, grad, jit, jvp
 from s2s_ad.check import central_differences
 
 pytestmark = pytest.mark.thinned(2)
@@ -213,3 +213,33 @@ def test_entries_whose_order_data_decide_are_refused(of_all, made):
 
     with pytest.raises(S2SError, match="which entries a dict has"):
         grad(function)(XS)
+
+
+FLAGS, PASSES = 3, 40
+
+
+def root_with_flags(x):
+    """What is returned the flags decide, how many passes there are the data."""
+    found = {}
+    if FLAGS & 1:
+        found["x"] = x
+    count, root = 0, x
+    while count < PASSES:
+        if count < 25 and root > 1.0:
+            root = 0.5 * (root + x / root)
+        else:
+            root = 0.4 * root + 0.6 * x / root
+        count += 1
+        if abs(root * root - x) < 1e-12:
+            break
+    if FLAGS & 2:
+        found["root"] = root
+    return found
+
+
+def test_a_loop_stays_a_loop_where_flags_decide_what_is_returned():
+    """It was written out, as a condition in it is on a whole number that is known at its start."""
+    assert jit(root_with_flags)(2.0) == root_with_flags(2.0)
+    assert "while" in jit(root_with_flags).source(2.0)
+    slopes = jvp(root_with_flags, (2.0,), (1.0,))[1]
+    assert slopes == pytest.approx({"x": 1.0, "root": 0.5 / 2**0.5})

@@ -167,6 +167,7 @@ class Lowering:
         refused: why the function was refused while conditions on captured numbers, or on whole
             numbers among the arguments, were open; now branches have to know these.
         lengths: they have to know lengths of arguments, too.
+        passes: they have to know what the passes of loops make of such numbers, too.
         stepwise: generator functions that run from one item to the next, where it is asked for.
     """
 
@@ -181,11 +182,14 @@ class Lowering:
         real_powers: bool = False,
         refused: S2SError | None = None,
         lengths: bool = False,
+        passes: bool = False,
         stepwise: frozenset[gast.AST] = frozenset(),
         knows_arrays: bool = False,
     ) -> None:
         self.stepwise = stepwise
-        self.decides_lengths = lengths
+        self.decides_lengths, self.decides_passes = lengths, passes
+        self.left_to_passes = False  # whether a condition was open that passes of a loop decide
+        self.known_by: dict[str, frozenset[str] | None] = {}  # see `may_be_known`
         self.refused, self.decides, self.branches = refused, refused is not None, False
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where

@@ -48,7 +48,9 @@ def where(lowering: Lowering, condition: Symbol, truth: bool, run: Callable[[], 
     """What `run` does where the condition is true, or is false."""
     lowering.branches = True
     if lowering.decides and may_be_known(lowering, condition, lengths=lowering.decides_lengths):
-        raise NeedStatic(condition.name, "the condition of the branch", lowering.refused)
+        if lowering.decides_passes or may_be_known(lowering, condition, passes=False):
+            raise NeedStatic(condition.name, "the condition of the branch", lowering.refused)
+        lowering.left_to_passes = True
 
     def side() -> Exits:
         lowering.assumptions.assume(condition, truth)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from s2s_ad.core.builder import Builder, NeedStatic, Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol, names_in
 from s2s_ad.core.values import Scalar
 from s2s_ad.diagnostics import Origin, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
@@ -85,21 +85,46 @@ class Hole(Unjoined, Unassigned):
         self.found.setdefault(self.name, None)
 
 
-def may_be_known(lowering: Lowering, condition: Symbol, *, lengths: bool = True) -> bool:
+def may_be_known(
+    lowering: Lowering, condition: Symbol, *, lengths: bool = True, passes: bool = True
+) -> bool:
     """Whether a condition depends on captured numbers, whole numbers among the arguments, and, if
-    these count, `lengths` alone."""
-    builder, numbers = lowering.builder, lowering.captures.numbers
-    names = builder.ancestors(condition.name, through=lambda rule: rule.function is not np.size)
-    sizes = {each for each in names if _function(builder, each) is np.size}
-    if sizes and not lengths:
+    these count, `lengths` and what the `passes` of a loop make of these alone."""
+    found = _known_by(lowering, condition.name)
+    if found is None or (LENGTH in found and not lengths):
         return False
-    inputs = [each for each in names - sizes if each not in builder.definitions]
-    return all(each in numbers or builder.facts[each] == Scalar(int) for each in inputs)
+    return passes or PASS not in found
 
 
-def _function(builder: Builder, name: str) -> Any:
-    rule, _, _ = builder.definitions.get(name, (None, [], {}))
-    return None if rule is None else rule.function
+LENGTH, PASS = "length", "pass"
+ALONE: frozenset[str] = frozenset()
+
+
+def _known_by(lowering: Lowering, name: str) -> frozenset[str] | None:
+    """By what a value may be known, beside numbers; None where it depends on anything else."""
+    builder, known, waiting = lowering.builder, lowering.known_by, [name]
+    while waiting:
+        each = waiting[-1]
+        rule, operands, params = builder.definitions.get(each, (None, None, {}))
+        if each in known or operands is None:
+            known.setdefault(each, ALONE if _is_plain(lowering, each) else None)
+        elif rule is not None and rule.function is np.size:
+            known[each] = frozenset({LENGTH})
+        else:
+            sources = [*names_in([*operands, *params.values()])]
+            missing = [source for source in sources if source not in known]
+            if missing:
+                waiting += missing
+                continue
+            found = [known[source] for source in sources]
+            own = ALONE if rule is not None else {PASS}  # what a pass of a loop starts from
+            known[each] = None if None in found else ALONE.union(own, *found)
+        waiting.pop()
+    return known[name]
+
+
+def _is_plain(lowering: Lowering, name: str) -> bool:
+    return name in lowering.captures.numbers or lowering.builder.facts[name] == Scalar(int)
 
 
 def is_unreadable(value: Any) -> bool:

@@ -106,6 +106,7 @@ class Ways:
     real_powers: bool = False
     refused: S2SError | None = None
     lengths: bool = False
+    passes: bool = False
     stepwise: frozenset[gast.AST] = frozenset()
     knows_arrays: bool = False
 
@@ -138,6 +139,8 @@ def _with_static(
 
 def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> Ways:
     """How to lower a function that was refused, if there is another way to."""
+    if lowering.left_to_passes:
+        return replace(ways, passes=True)
     if not ways.lacks_entries and getattr(error, "entries", False):
         return replace(ways, lacks_entries=True)
     if not ways.follows and isinstance(error, SharedMemoryError):
@@ -152,6 +155,11 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             raise NeedStatic(error.items, PURPOSE, error)
     if not ways.tells_apart and (lowering.lumped or isinstance(error, SharedMemoryError)):
         return replace(ways, tells_apart=True)
+    return _with_conditions(ways, lowering, error)
+
+
+def _with_conditions(ways: Ways, lowering: Lowering, error: UnsupportedError) -> Ways:
+    """How to lower a refused function so that it has fewer branches."""
     if ways.refused is None and lowering.branches:
         return replace(ways, refused=error.with_traceback(None))
     if not ways.lengths and lowering.branches and isinstance(error, EndlessError):
