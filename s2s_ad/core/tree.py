@@ -55,7 +55,7 @@ def is_namedtuple(kind: type) -> bool:
 
 
 @functools.cache
-def _namedtuple_like(kind: type) -> type | None:
+def _namedtuple_like(kind: Any) -> Any:
     if not issubclass(kind, tuple) or not hasattr(kind, "n_sequence_fields"):
         return None
     fields = kind.__match_args__
