@@ -275,7 +275,10 @@ def test_source_is_deterministic(name):
 @pytest.mark.slow
 @every_case
 def test_standalone(name):
-    """The text alone, in an empty namespace, gives the same numbers."""
+    """The text alone, in an empty namespace, gives these numbers but for rounding.
+
+    It assumes nothing of sizes, so that terms may be added in another order.
+    """
     case = CASES[name]
     whole = derived(name)
     text = whole.source(*copy.deepcopy(case.arguments), standalone=True)
@@ -284,4 +287,4 @@ def test_standalone(name):
     exec(text, space)
     alone = space[f"{case.function.__name__}_value_and_grad"]
     found = alone(*copy.deepcopy(case.arguments))
-    assert same(found, whole(*copy.deepcopy(case.arguments)))
+    agree(found, whole(*copy.deepcopy(case.arguments)), 1e-13)
