@@ -8,7 +8,7 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,8 +58,9 @@ def is_namedtuple(kind: type) -> bool:
 def _namedtuple_like(kind: Any) -> Any:
     if not issubclass(kind, tuple) or not hasattr(kind, "n_sequence_fields"):
         return None
-    fields = kind.__match_args__
-    plain = len(fields) == kind.n_sequence_fields == kind.n_fields
+    structure = cast(Any, kind)
+    fields = structure.__match_args__
+    plain = len(fields) == structure.n_sequence_fields == structure.n_fields
     return collections.namedtuple(kind.__name__, fields) if plain else None
 
 
