@@ -8,7 +8,7 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -55,13 +55,10 @@ def is_namedtuple(kind: type) -> bool:
 
 
 @functools.cache
-def _namedtuple_like(kind: Any) -> Any:
-    if not issubclass(kind, tuple) or not hasattr(kind, "n_sequence_fields"):
-        return None
-    structure = cast(Any, kind)
+def _namedtuple_like(structure: Any) -> Any:
     fields = structure.__match_args__
     plain = len(fields) == structure.n_sequence_fields == structure.n_fields
-    return collections.namedtuple(kind.__name__, fields) if plain else None
+    return collections.namedtuple(structure.__name__, fields) if plain else None
 
 
 def as_namedtuple(value: Any) -> Any:
@@ -69,7 +66,8 @@ def as_namedtuple(value: Any) -> Any:
 
     None of anything else.
     """
-    kind = _namedtuple_like(type(value))
+    is_structure = isinstance(value, tuple) and hasattr(type(value), "n_sequence_fields")
+    kind = _namedtuple_like(type(value)) if is_structure else None
     return None if kind is None else kind(*value)
 
 
