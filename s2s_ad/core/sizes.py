@@ -365,7 +365,8 @@ def _is_natural_sum(size: Size, depth: int, assumed: bool) -> bool:
     positive = all(coefficient > 0 and _is_natural(factor) for factor, coefficient in size.terms)
     if positive and size.constant >= 0:
         return True
-    if depth and any(is_natural(each, depth - 1, assumed=assumed) for each in _bounds(size)):
+    bounds = _bounds(size, assumed) if depth else ()
+    if any(is_natural(each, depth - 1, assumed=assumed) for each in bounds):
         return True
     cases = _cases(size) if depth else ()
     if cases and all(is_natural(each, depth - 1, assumed=assumed) for each in cases):
@@ -373,7 +374,7 @@ def _is_natural_sum(size: Size, depth: int, assumed: bool) -> bool:
     return assumed and _assumed(size, NATURAL, True)
 
 
-def _bounds(size: Size) -> Iterator[Size]:
+def _bounds(size: Size, assumed: bool) -> Iterator[Size]:
     """Sizes without one of the factors: where one of them is not below 0, `size` is not."""
     ordered = sorted(size.terms, key=lambda term: order(of(term[0])), reverse=True)
     for factor, coefficient in ordered:
@@ -384,6 +385,9 @@ def _bounds(size: Size) -> Iterator[Size]:
         if bound is not None:
             yield rest + bound.times(coefficient)
             return
+        if isinstance(factor, Product):
+            limits = _limits(factor, assumed, greatest=coefficient < 0)
+            yield from (rest + each.times(coefficient) for each in limits)
         if isinstance(factor, Clamped) and coefficient > 0:
             yield rest + factor.size.times(coefficient)
         if isinstance(factor, Quotient):  # times the divisor, which leaves the sign
@@ -392,6 +396,17 @@ def _bounds(size: Size) -> Iterator[Size]:
         if isinstance(factor, Least) and coefficient < 0:
             yield rest + factor.one.times(coefficient)
             yield rest + factor.other.times(coefficient)
+
+
+def _limits(factor: Product, assumed: bool, *, greatest: bool) -> Iterator[Size]:
+    """What a product is not above, or not below: with a bound of one factor in its place."""
+    for one, other in ((factor.one, factor.other), (factor.other, factor.one)):
+        atom = _only_factor(one)
+        if not isinstance(atom, Atom) or of(atom) != one:
+            continue
+        bound = atom.high if greatest else atom.low
+        if bound is not None and is_natural(other, assumed=assumed):
+            yield product(bound, other)
 
 
 def _cases(size: Size) -> tuple[Size, ...]:
@@ -820,7 +835,9 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
         return f"max({inside[0]}, 0)"
     if isinstance(factor, Between):
         return f"len(range({inside[0]})[{inside[1]}:{inside[2]}])"
-    return f"min({', '.join(inside)})" if isinstance(factor, Least) else f"({') * ('.join(inside)})"
+    if isinstance(factor, Least):
+        return f"min({', '.join(inside)})"
+    return " * ".join(f"({each})" if " " in each else each for each in inside)
 
 
 def size_text(size: Size, names: Mapping[Atom, str]) -> str:

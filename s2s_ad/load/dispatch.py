@@ -106,7 +106,7 @@ def pattern(value: Any) -> Any:
         )
     if isinstance(value, values.Static):
         return static_key(value.value)
-    return values.unsized(value)
+    return value
 
 
 # ---- compiled code and what it is bound to -------------------------------------------------------
