@@ -594,7 +594,8 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
     if current is None or not current.of_call or not difference.terms:
         return
     lengths = current.lengths | current.seen
-    if value_of(difference, lengths) is None and not _are_alike(one, other, are_taken_for_equal):
+    is_told = not current.general and value_of(difference, lengths) is not None
+    if not is_told and not _are_alike(one, other, are_taken_for_equal):
         nameless = told and any(_is_nameless(each, lengths) for each in (one, other))
         current.asked_of_the_run += not nameless
 
@@ -720,14 +721,17 @@ def fit(one: Size, other: Size) -> bool | None:
     What the lengths of the call answer is a guard, for a call where they do not fit is refused.
     Derived code is not asked: its lengths fit where those of the primal do.
     """
-    ask_the_run(one, other, told=True)
-    if not _lowers.get():
-        return None
     current, difference = _assumptions.get(), one - other
+    if not _lowers.get():
+        ask_the_run(one, other, told=True)
+        return None
     if difference.known is not None:
         return difference.known == 0
     answer = None if current is None else current.decide(difference, ZERO, required=True)
-    return False if answer is None and is_never(difference, 0) else answer
+    if answer is None:
+        ask_the_run(one, other, told=True)
+        return False if is_never(difference, 0) else None
+    return answer
 
 
 def number_of(size: Size) -> int | None:

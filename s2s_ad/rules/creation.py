@@ -22,6 +22,15 @@ LAYOUT = "order='K', subok=True"
 FILLINGS = {0.0: np.zeros, 1.0: np.ones}
 
 
+def _lengths_given(
+    self: Rule, builder: Builder, operands: list, params: dict[str, Any]
+) -> list[sizes.Size]:
+    """The lengths of an array that is made: NumPy raises where one is below 0."""
+    shape = params.get("shape", ())
+    lengths = map(builder.size, shape if isinstance(shape, tuple | list) else (shape,))
+    return [each for each in lengths if each is not None and not sizes.is_natural(each)]
+
+
 class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
@@ -57,6 +66,8 @@ class Creation(Rule):
         if dtype is None:
             dtype = self.dtype(full) if self.dtype else float
         return values.Array(None if dtype is None else np.dtype(dtype), self.shape(full))
+
+    required = _lengths_given
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """Arguments by position as long as none before was left out."""
@@ -209,6 +220,7 @@ class Full(BroadcastTo):
     view = overlapping = False
     keeps_array = gives_array = True
     in_c_order = "always"
+    required = _lengths_given
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(

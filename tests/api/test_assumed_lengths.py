@@ -311,6 +311,29 @@ def test_a_gradient_is_right_for_all_whole_numbers_in_turn(function):
         inline = grad(function)
 
 
+def made_and_not_read(x, k):
+    made = np.full(k + 2, 1.0) * x[1], np.ones(k + 1) * x[0]
+    return np.sum(x) + 0.0 * len(made)
+
+
+def added_and_not_read(x, k):
+    added = x[k // 3 : k] - x[4 - k :]
+    return np.sum(x) + 0.0 * len((added,))
+
+
+@pytest.mark.parametrize("function", [made_and_not_read, added_and_not_read])
+def test_what_raises_for_a_whole_number_does_though_nobody_reads_it(function):
+    gradient, x = grad(function), np.arange(6.0)
+    for k in 2 * COUNTS:
+        try:
+            function(x, k)
+        except ValueError:
+            with pytest.raises((ValueError, S2SError)):
+                gradient(x, k)
+        else:
+            np.testing.assert_array_equal(gradient(x, k), 1.0)
+
+
 def test_whole_numbers_say_how_long_slices_are():
     gradient = grad(smoothed)
     source = gradient.source(np.ones(9), 2)
