@@ -475,8 +475,8 @@ class Assumptions:
     """What the code that is being compiled assumes of the lengths of its arguments.
 
     Args:
-        lengths: of the call that it is compiled for.
-        general: nothing is assumed but that lengths are equal that have to be.
+        lengths: of the call that it is compiled for, and its whole numbers.
+        general: nothing is assumed but that lengths of axes are equal that have to be.
 
     A function of the program may be called with arguments of several sizes. `calls` says for each
     call after the first what the sizes of the first are there, and what is assumed for the one is
@@ -484,7 +484,8 @@ class Assumptions:
     """
 
     def __init__(self, lengths: Mapping[Atom, int], *, general: bool = False):
-        self.lengths, self.general = dict(lengths), general
+        self.general = general
+        self.lengths = {k: n for k, n in lengths.items() if k.is_length or not general}
         self.guards: dict[Guard, None] = {}
         self.required: dict[Guard, None] = {}  # where they do not hold, Python raises
         self.captured: dict[Atom, tuple[str, str]] = {}  # the array's name, and the length as text
@@ -594,8 +595,7 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
     if current is None or not current.of_call or not difference.terms:
         return
     lengths = current.lengths | current.seen
-    is_told = not current.general and value_of(difference, lengths) is not None
-    if not is_told and not _are_alike(one, other, are_taken_for_equal):
+    if value_of(difference, lengths) is None and not _are_alike(one, other, are_taken_for_equal):
         nameless = told and any(_is_nameless(each, lengths) for each in (one, other))
         current.asked_of_the_run += not nameless
 
@@ -721,17 +721,14 @@ def fit(one: Size, other: Size) -> bool | None:
     What the lengths of the call answer is a guard, for a call where they do not fit is refused.
     Derived code is not asked: its lengths fit where those of the primal do.
     """
-    current, difference = _assumptions.get(), one - other
+    ask_the_run(one, other, told=True)
     if not _lowers.get():
-        ask_the_run(one, other, told=True)
         return None
+    current, difference = _assumptions.get(), one - other
     if difference.known is not None:
         return difference.known == 0
     answer = None if current is None else current.decide(difference, ZERO, required=True)
-    if answer is None:
-        ask_the_run(one, other, told=True)
-        return False if is_never(difference, 0) else None
-    return answer
+    return False if answer is None and is_never(difference, 0) else answer
 
 
 def number_of(size: Size) -> int | None:
