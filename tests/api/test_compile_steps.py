@@ -145,7 +145,7 @@ def growth(parts, n, transform, folder):
     return tuple(steps(transform(each), 0.3, a) for each in made[1:])
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     "parts, n",
     [

@@ -201,6 +201,7 @@ PROGRAMS = [accumulated, branches, called, cast, elements, from_parts, halves_se
 PROGRAMS += [through_views]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("point", [Z, -Z, X + 0.1], ids=["Z", "-Z", "real"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_program(program, point):

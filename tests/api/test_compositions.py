@@ -76,7 +76,7 @@ def chains():
                 yield chain
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("chain", list(chains()), ids="-".join)
 def test_chains_of_transforms(chain):
     x = rng.standard_normal((*(2,) * chain.count("vmap"), 3))

@@ -135,7 +135,7 @@ def by_python(function, x):
     return function(x)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.__name__)
 def test_values_and_derivatives_of_functions_with_transforms_inside(function):
     value = by_python(function, X)

@@ -242,6 +242,7 @@ def with_more(x, w):
     return with_more(x, np.concatenate([w, w[-1:]]))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", [to_the_end, by_halves, in_turn, with_more])
 def test_calls_of_itself_have_lengths_of_their_own(f):
     x, w = np.arange(1.0, 6.0), np.array([2.0, 3.0, 4.0])

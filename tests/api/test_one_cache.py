@@ -501,7 +501,7 @@ def an_inner_function_that_is_a_method_too(is_method):
     return result, np.full(3, 4.0 if is_method else 5.0)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_states_in_turn(name):
     run, states = SCENARIOS[name]

@@ -205,7 +205,7 @@ def turned(x):
     return (c * x[1] - s * x[2]) ** 2 + (s * x[1] + c * x[3]) ** 3
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [

@@ -20,7 +20,7 @@ LOOP = """
 """
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("seed", range(60))
 def test_memory_revised_is_memory_analysed_anew(seed):
     program = random_program(seed)

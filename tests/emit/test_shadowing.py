@@ -62,7 +62,7 @@ def check(folder, position, name):
     np.testing.assert_allclose(tangent, np.sum(expected), rtol=1e-6)
 
 
-@pytest.mark.thinned(14)
+@pytest.mark.thinned(28)
 @pytest.mark.parametrize("name", CALLED)
 @pytest.mark.parametrize("position", POSITIONS)
 def test_what_loops_call_is_not_shadowed(tmp_path, position, name):

@@ -819,7 +819,7 @@ every_case = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.thinned(10)
+@pytest.mark.thinned(20)
 @every_case
 def test_in_all_modes(f, x):
     slope = gradient(f, x) if np.ndim(x) else (f(x + 1e-6) - f(x - 1e-6)) / 2e-6

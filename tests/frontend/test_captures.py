@@ -154,7 +154,7 @@ def numeric_gradient(function, x, step=1e-6):
     return [(up - down) / (2 * step) for up, down in ends]
 
 
-@pytest.mark.thinned(9)
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("calls", [1, 20], ids=["cold", "hot"])
 def test_a_change_between_two_calls_is_followed(change, calls, tmp_path):

@@ -287,6 +287,7 @@ VALUES = [message, asks_the_result, tries_again, raises_the_last, keeps_all, by_
 VALUES += [of_which_class, handed_back, class_of_two, made_before]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", VALUES, ids=lambda f: f.__name__)
 def test_values_in_each_mode(f, mode, capsys, caplog):
@@ -302,7 +303,7 @@ def test_values_in_each_mode(f, mode, capsys, caplog):
     assert any(said), "nothing was said"
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("x", [2.0, -0.5])
 @pytest.mark.parametrize("f", VALUES, ids=lambda f: f.__name__)
 def test_derivatives_of_values(f, x):

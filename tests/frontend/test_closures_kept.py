@@ -189,6 +189,7 @@ def differences(f, x, h=1e-6):
     return np.array([(f(x + each) - f(x - each)) / (2 * h) for each in steps])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_values_and_derivatives(f):
     expected = differences(f, THETA)

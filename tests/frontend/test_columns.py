@@ -146,7 +146,7 @@ X = np.array([1.3, 0.7, 2.1, 0.4])
 
 
 @pytest.mark.filterwarnings("ignore:.*has no batched form")
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("places", [[0, 2, 1], [3, 3, 1], [0, 0, 0]], ids=str)
 @pytest.mark.parametrize("f", COLUMNS)
 def test_columns_in_all_modes(f, places):
@@ -160,6 +160,7 @@ def test_columns_in_all_modes(f, places):
     np.testing.assert_allclose(each, [slopes, slopes], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", COLUMNS)
 def test_text_does_not_grow_with_the_number_of_objects(f):
     few, many = (grad(f).source(np.ones(n), np.array([0, 1])) for n in (3, 300))
@@ -319,7 +320,7 @@ SHARED += [the_same_many_times, the_same_or_not, backwards, of_a_generator, anot
 SHARED += [lists_before_they_grew, a_list_put_into_it]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("i, j", [(1, 1), (0, 0), (2, 0), (-1, 3)])
 @pytest.mark.parametrize("f", SHARED)
 def test_who_else_has_the_object_sees_the_change(f, i, j):

@@ -165,7 +165,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_in_all_modes(f):
     want = gradient(f, X)

@@ -177,6 +177,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("function, args", PROGRAMS)
 def test_containers_are_those_of_python(function, args):
     assert_like_python(function, args)

@@ -37,19 +37,19 @@ def test_core_says_what_python_does(function, args):
     assert_like_python(function, args)
 
 
-@pytest.mark.thinned(24)
+@pytest.mark.thinned(48)
 @every_program
 def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
 
 
-@pytest.mark.thinned(32)
+@pytest.mark.thinned(64)
 @every_program
 def test_both_halves_of_a_derivative(function, args):
     assert_in_halves(function, args)
 
 
-@pytest.mark.thinned(42)
+@pytest.mark.thinned(84)
 @every_program
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_a_batch_is_the_loop_over_its_samples(function, args):

@@ -120,6 +120,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_in_all_modes(function):
     assert_both_modes(function, (X,))

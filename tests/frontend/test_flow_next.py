@@ -289,7 +289,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_in_both_modes(function):
     assert_both_modes(function, (XS,))

@@ -458,14 +458,14 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_each_of_the_objects(function):
     for x in (X, -X, 1.1 * X[::-1], X[[2, 0, 1, 3, 4]]):
         assert_both_modes(function, (x,))
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("function", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:.*no batched form")
 def test_samples_and_second_derivatives(function):

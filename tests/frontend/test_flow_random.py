@@ -17,7 +17,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(16)
 @pytest.mark.parametrize("number", range(40))
 def test_a_random_program_is_that_of_python(number, tmp_path):
     function = load(tmp_path, program(number)).f

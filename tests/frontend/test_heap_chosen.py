@@ -205,7 +205,7 @@ PROGRAMS += [changed_pass_by_pass, row_of_the_last_pass, whole_array_each_pass, 
 
 
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
-@pytest.mark.thinned(10)
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_a_store_changes_what_the_path_has_chosen(function, k):

@@ -92,7 +92,7 @@ PROGRAMS = (rebound_on_one_side, one_of_two, view_of_one_of_two, stored_through_
 PROGRAMS += (one_after_the_other, left_on_one_side, changed_in_a_loop, item_of_a_list)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("c", [-1.0, 0.5, 2.0])
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_a_store_changes_what_it_changes_in_python(function, c):

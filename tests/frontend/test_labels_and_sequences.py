@@ -119,7 +119,7 @@ CASES += [(f, (x,)) for f in (list_or_tuple, of_two_lengths, made_a_list) for x 
 CASES += [(f, (x,)) for f in (texts_of_two_lengths, lists_of_two_lengths) for x in (1.3, 0.7, 0.3)]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("f, args", CASES, ids=[f"{f.__name__}-{args[0]}" for f, args in CASES])
 def test_in_all_modes(f, args):
     assert_as_a_whole(f, *args)

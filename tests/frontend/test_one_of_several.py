@@ -303,7 +303,7 @@ RIGHT += [item_of_a_list_that_grows, none_or_least, held_by_a_part_of_the_list, 
 XS = [np.array([0.7, 0.2, 0.9]), np.array([0.9, 0.2, 0.6])]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("f", RIGHT)
 def test_what_is_right(f):
     for x in XS:

@@ -286,7 +286,7 @@ PROGRAMS += [all_but_the_one, copies_of_them]
 XS = (np.array([0.713, 0.217, 0.937]), np.array([0.41, 0.83, 0.62]))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.filterwarnings("ignore:.*has no batched form")
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_who_is_picked_is_changed(f):

@@ -727,7 +727,7 @@ def alone(f):
     return names[f"{f.__name__}_grad"](X)
 
 
-@pytest.mark.thinned(9)
+@pytest.mark.thinned(18)
 @pytest.mark.filterwarnings("ignore:.*a loop over samples")
 @pytest.mark.parametrize(
     "f",

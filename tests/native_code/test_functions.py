@@ -54,7 +54,7 @@ def natively(monkeypatch):
     monkeypatch.setenv("S2S_AD_NATIVE", "1")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @np.errstate(all="ignore")
 def test_function_is_that_of_numpy(name):
@@ -86,7 +86,7 @@ def test_function_of_bounded_angles_is_that_of_numpy(function):
     np.testing.assert_array_equal(np.signbit(found)[exact == 0], np.signbit(exact)[exact == 0])
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("angle", [1.1e5, -1e22, np.inf])
 @pytest.mark.parametrize("function", BOUNDED)
 @np.errstate(all="ignore")

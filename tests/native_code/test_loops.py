@@ -281,7 +281,7 @@ ALIKE = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     "name", [pytest.param(e, marks=pytest.mark.slow if e in ALIKE else ()) for e in LOOPS]
 )

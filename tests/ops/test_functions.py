@@ -53,6 +53,7 @@ def test_the_value_is_that_of_another_way_to_compute_it(call):
     np.testing.assert_allclose(call.call(*arguments), call.expected(*arguments), **tolerance)
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("call", some_slow(4))
 def test_batches_of_values_and_gradients_are_those_of_each_sample(call):
     total, positions = weighted(call)

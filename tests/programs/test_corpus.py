@@ -170,7 +170,7 @@ def test_what_is_refused_is_refused_by_name_and_place(name):
 # ---- values and gradients ------------------------------------------------------------------------
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @every_case
 def test_value(name):
     case = CASES[name]

@@ -30,7 +30,7 @@ def natively(monkeypatch):
     monkeypatch.setenv("S2S_AD_NATIVE", "1")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_program(seed):
     (record,) = run_seeds([seed])

@@ -38,7 +38,7 @@ def function(name):
     return module(f"def f(x):\n    {BODIES[name]}\n").f
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_method(name):

@@ -88,13 +88,13 @@ def label(pair):
     return f"{each} complex {','.join(names)}"
 
 
-@pytest.mark.thinned(12)
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("pair", elementwise_rows(), ids=label)
 def test_elementwise(pair):
     check_complex(*pair)
 
 
-@pytest.mark.thinned(18)
+@pytest.mark.thinned(54)
 @pytest.mark.parametrize("pair", functions(), ids=label)
 def test_function(pair):
     check_complex(*pair)

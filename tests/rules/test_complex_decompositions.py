@@ -107,7 +107,7 @@ def differences(function, a):
     return found
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("function, shape", CASES)
 def test_all_modes(function, shape):
     a, dot, slope = drawn(*shape), drawn(*shape), grad(function)

@@ -30,7 +30,7 @@ def recorded():
     return probes.recorded()
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("row", ROWS)
 def test_row(row, recorded):
     for column in probes.COLUMNS:

@@ -129,7 +129,7 @@ def in_turn() -> list[Case]:
     return chosen
 
 
-@pytest.mark.thinned(24)
+@pytest.mark.thinned(48)
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)

@@ -192,7 +192,7 @@ ROUNDING = {np.float16, np.float32}  # no difference quotient of float64 can be 
 COMPLEX = {complex, np.complex64, np.complex128}  # test_complex has these
 
 
-@pytest.mark.thinned(18)
+@pytest.mark.thinned(36)
 @pytest.mark.parametrize("each", some_slow(CASES, EVERY))
 def test_function(each):
     check_all(each)

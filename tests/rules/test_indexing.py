@@ -118,7 +118,7 @@ DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
 INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
-@pytest.mark.thinned(12)
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index(each):
     check_all(each)

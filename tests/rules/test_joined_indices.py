@@ -44,6 +44,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("i, j", [(1, 0), (0, 1), (-1, np.int64(1)), (1, -1)])
 def test_value_gradient_and_batch(program, i, j):
@@ -182,7 +183,7 @@ OF_SLICES = [
 ]
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(16)
 @pytest.mark.parametrize("length", [8, 6, 2])
 @pytest.mark.parametrize("program", OF_SLICES, ids=lambda each: each.__name__)
 def test_items_of_slices_in_every_mode(program, length):

@@ -113,7 +113,7 @@ def shortened(xs, w):
     return np.sum(np.array(out) * w[1:])
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.filterwarnings("ignore:.*no batched form")
 @pytest.mark.parametrize("fn", [*KNOWN, some, until, growing, in_turn, shortened])
 def test_gradients(fn):

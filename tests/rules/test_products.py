@@ -166,7 +166,7 @@ MIXED = [
 PRODUCTS = MATMUL + NAMED + EINSUM + MIXED
 
 
-@pytest.mark.thinned(24)
+@pytest.mark.thinned(48)
 @pytest.mark.parametrize("each", PRODUCTS, ids=str)
 def test_product(each):
     check_all(each)

@@ -24,7 +24,7 @@ def central(function, s, t):
     return along_s, along_t
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("call", CALLS)
 def test_function(call):
     text = f"import cmath\ndef f(s, t):\n    z = complex(s, t)\n    w = {call}\n"

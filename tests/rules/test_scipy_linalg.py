@@ -16,7 +16,7 @@ from s2s_ad import grad, vmap
 from s2s_ad.diagnostics import BatchError, S2SError
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(16)
 @pytest.mark.parametrize("each", CASES, ids=str)
 def test_derivatives(each):
     subject = Subject(each)

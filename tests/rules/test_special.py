@@ -157,7 +157,7 @@ CASES = UNARY + SEVERAL + PAIRS + MANY + ORDERS + ALONG
 EVERY = 15  # of the cases is checked by `make test`, all by `make test-all`
 
 
-@pytest.mark.thinned(10)
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("each", some_slow(CASES, EVERY))
 def test_function(each):
     check_all(each)

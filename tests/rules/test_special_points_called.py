@@ -78,6 +78,7 @@ def by_triangle(x):
 LEFT_OUT = [by_mask, by_where, by_store, by_index, by_parts, by_reduction, of_two, by_triangle]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("fn", LEFT_OUT, ids=lambda fn: fn.__name__)
 @np.errstate(all="ignore")
 def test_what_is_left_out_of_a_result(fn):

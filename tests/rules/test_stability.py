@@ -150,6 +150,7 @@ LIMITS = [
 ]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("text, x, slope, curve", LIMITS)
 def test_limit(text, x, slope, curve):
     made = module(f"import math\nSMALL = {SMALL}\ndef f(x):\n    return {text}\n")

@@ -53,7 +53,7 @@ def test_row_on_every_dtype(row):
     check_dtypes(*row, operands(len(row[1].adjoints)))
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("row", elementwise_rows(), ids=lambda row: spelled(row[0]))
 def test_row_on_some_dtypes(row):
     chosen = operands(len(row[1].adjoints))

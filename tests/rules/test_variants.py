@@ -24,7 +24,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("row, group", CASES)
 def test_group(row, group):
     if (str(row), group) in RECORDED:

@@ -144,7 +144,7 @@ def filled_again(x):
     return np.sum(A @ u)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, zeros",
     [

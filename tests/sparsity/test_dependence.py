@@ -76,7 +76,7 @@ def corpus() -> list:
     return [pytest.param(each, id=each.function.__name__) for each in rows]
 
 
-@pytest.mark.thinned(100)
+@pytest.mark.thinned(200)
 @pytest.mark.parametrize("case", corpus())
 def test_the_patterns_of_programs(case):
     for position in case.wrt:

@@ -113,6 +113,7 @@ def count(text):
     return len(found) - len(stored)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "name",
     [

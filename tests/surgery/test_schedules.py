@@ -109,6 +109,7 @@ def test_the_gradient_is_that_of_the_loop(f, schedule, n, m):
     same(of_f(X, 1.3, n, schedule(m)), of_f(X, 1.3, n, as_it_stands))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_the_value_and_forward_mode_are_those_of_the_loop(f):
     assert f(X, 1.3, 6, memory(2)) == pytest.approx(f(X, 1.3, 6, as_it_stands), rel=1e-14)

@@ -299,6 +299,7 @@ COMPILED = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("text", COMPILED)
 def test_a_compiled_step_does_what_the_step_does(text):
     eager, compiled = made(text, parameters()), made(text, parameters())

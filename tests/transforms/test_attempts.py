@@ -138,7 +138,7 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("A", [ONE, NONE], ids=["comes to its end", "raises"])
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_what_may_raise_stays_in_every_mode(function, A):
@@ -205,7 +205,7 @@ def test_what_nobody_reads_is_a_statement_of_its_own():
     assert "3.0 * x" not in text
 
 
-@pytest.mark.thinned(22)
+@pytest.mark.thinned(44)
 @pytest.mark.parametrize("scale", [-1.0, 0.4, 1.0, 9.0])
 @pytest.mark.parametrize("function", attempts_in_parts.PROGRAMS)
 def test_what_was_done_before_the_failure_holds_after_it(function, scale):

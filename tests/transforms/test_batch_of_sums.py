@@ -135,6 +135,7 @@ def check(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_gradients_of_samples(f):
     check(vmap(grad(f))(X), slopes(f))

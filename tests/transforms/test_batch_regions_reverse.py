@@ -44,6 +44,7 @@ def test_batch_of_gradient(name, flags):
         np.testing.assert_allclose(full, own, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 @pytest.mark.parametrize("name, flags", CALLS)
 def test_gradient_of_batch(name, flags):

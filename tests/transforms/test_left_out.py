@@ -250,7 +250,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_what_a_branch_leaves_out_has_no_part(f):
     """At [0, 2], where what is left out is infinite, or its slope is."""

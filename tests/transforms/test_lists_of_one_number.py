@@ -162,7 +162,7 @@ WITHOUT_LISTS = [
 ]
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(16)
 @pytest.mark.parametrize("length", [6, 2])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_in_all_modes(program, length):

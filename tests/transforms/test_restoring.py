@@ -145,6 +145,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_the_gradient(f):
     of_M, of_b = grad(f, (0, 1))(SPD, B)
@@ -155,7 +156,7 @@ def test_the_gradient(f):
     np.testing.assert_allclose(of_b, expected, rtol=1e-5, atol=1e-7 * scale)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_again_and_for_batches(f):
     direction = rng.normal(size=SPD.shape)

@@ -19,7 +19,7 @@ def check_gradient(made, derived, given, tolerance):
             assert ours == pytest.approx(second, rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("seed", range(60))
 def test_gradient_of_a_random_program(seed):
     made, given = random_program(seed), arguments(seed)

@@ -332,7 +332,7 @@ def whole_numbers_or_given(w, b):
 SIDES = [zeros_or_given, numbers_or_a_part, summed_beside_another, whole_numbers_or_given]
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("count", [0, 1, 2, 4, 5])
 @pytest.mark.parametrize("signs", [(1, 1, 1), (-1, -1, -1), (1, -1, 1)], ids=str)
 @pytest.mark.parametrize("function", SIDES)

@@ -185,6 +185,7 @@ every_program = pytest.mark.parametrize("function, x", [*examples()])
 programs = pytest.mark.parametrize("function, x", [*examples(*BY_DEFAULT)])
 
 
+@pytest.mark.thinned(2)
 @every_program
 def test_gradients_are_those_of_differences(function, x):
     value, x_bar = value_and_grad(function)(x)
