@@ -53,7 +53,7 @@ def bracketed(x):
     """Newton's method within the ends that were found, of which there is none at first."""
     low = high = None
     guess = x
-    for _ in range(6):
+    for _ in range(3):
         excess = guess * guess - x
         if excess < 0.0:
             low = guess
