@@ -105,6 +105,8 @@ class Rule:
     asks_finite = False
     #: compares two numbers: with infinity, or with itself, that asks it, too
     compares = False
+    #: the result is the absolute value of the operand
+    is_size = False
     #: the comparison with one operand that is as true of the result as of the other operand
     passes: Callable | None = None
     #: of real numbers of Python's the result may be complex

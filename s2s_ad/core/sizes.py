@@ -271,6 +271,13 @@ def atoms_of(size: Size) -> set[Atom]:
     return found
 
 
+def atom_of(size: Size) -> Atom | None:
+    """The atom that a size is; None where it is a formula."""
+    ((factor, count), *others) = size.terms or ((None, 0),)
+    is_plain = count == 1 and not others and not size.constant
+    return factor if is_plain and isinstance(factor, Atom) else None
+
+
 def substituted(size: Size, sizes: Mapping[Atom, Size]) -> Size:
     """The size with atoms replaced."""
     total = of(size.constant)
@@ -401,10 +408,8 @@ def _bounds(size: Size, assumed: bool) -> Iterator[Size]:
 def _limits(factor: Product, assumed: bool, *, greatest: bool) -> Iterator[Size]:
     """What a product is not above, or not below: with a bound of one factor in its place."""
     for one, other in ((factor.one, factor.other), (factor.other, factor.one)):
-        atom = _only_factor(one)
-        if not isinstance(atom, Atom) or of(atom) != one:
-            continue
-        bound = atom.high if greatest else atom.low
+        atom = atom_of(one)
+        bound = atom and (atom.high if greatest else atom.low)
         if bound is not None and is_natural(other, assumed=assumed):
             yield product(bound, other)
 
@@ -603,7 +608,7 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
 def _is_nameless(size: Size, lengths: Mapping[Atom, int]) -> bool:
     """Whether it is a length of which nothing is known, and no formula of others."""
     factor = _only_factor(size)
-    return isinstance(factor, Atom) and factor.is_length and factor not in lengths
+    return _is_length(factor) and factor not in lengths
 
 
 def asked_of_the_run() -> int:
@@ -787,7 +792,7 @@ def required_numbers() -> dict[Atom, int]:
     return found
 
 
-def _is_length(factor: Factor) -> bool:
+def _is_length(factor: Factor | None) -> bool:
     return isinstance(factor, Atom) and factor.is_length
 
 

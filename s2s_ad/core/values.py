@@ -804,16 +804,8 @@ class Lengths:
 
 def _only_atom(size: Size) -> Atom | None:
     """The length of an axis that a size is."""
-    atom = _any_atom(size)
+    atom = sizes.atom_of(size)
     return atom if atom is not None and atom.is_length else None
-
-
-def _any_atom(size: Size) -> Atom | None:
-    """The atom that a size is."""
-    terms = [*size.terms]
-    if size.constant or len(terms) != 1 or terms[0][1] != 1:
-        return None
-    return terms[0][0] if isinstance(terms[0][0], Atom) else None
 
 
 def lengths_of(fact: Any, shape: tuple[int, ...]) -> dict[Atom, int]:
@@ -849,7 +841,8 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 
 def atom_of_count(fact: Any) -> Atom | None:
     """What stands for a whole number of Python's that is an input."""
-    return _any_atom(fact.size) if isinstance(fact, Scalar) and fact.size else None
+    size = fact.size if isinstance(fact, Scalar) else None
+    return None if size is None else sizes.atom_of(size)
 
 
 def with_lengths(value: Any, known: Mapping[Atom, int | Atom]) -> Any:

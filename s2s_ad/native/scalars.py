@@ -71,6 +71,8 @@ OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
 
 #: functions of the math module of which Numba's are slow: `support` has them
 VECTORISED = {"exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "atan", "atan2"}
+#: and of complex numbers, by their names there
+OF_COMPLEX_NUMBERS: dict[Callable, str] = {np.exp: "complex_exp"}
 #: those that `support` has for arrays of bounded numbers, and the bound
 BOUNDED: dict[Callable, float] = {np.sin: 1e5, np.cos: 1e5, np.tan: 1e5}
 #: those that a processor has an instruction for, or a few
@@ -316,8 +318,8 @@ def _function(function: Callable, operands: list[Expression], inner: np.dtype) -
         of_math = name
     if inner == np.dtype(float) and of_math in VECTORISED:
         return call(of_math, *operands)
-    if inner == np.dtype(complex) and function is np.exp:
-        return call("complex_exp", *operands)
+    if inner == np.dtype(complex) and function in OF_COMPLEX_NUMBERS:
+        return call(OF_COMPLEX_NUMBERS[function], *operands)
     if inner.kind == "f" and of_math:
         return call(f"math.{of_math}", *operands)
     if isinstance(function, np.ufunc) and getattr(np, name, None) is function:

@@ -183,7 +183,7 @@ def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     rule, inner, _ = builder.definition(value)
     if rule is None:
         return None
-    if rule.function in (abs, np.absolute, np.fabs):
+    if rule.is_size:
         same = isinstance(inner[0], Symbol) and inner[0].name == x.name
         return x if same else None
     if rule.function is not operator.mul:

@@ -285,6 +285,8 @@ for _function in (
     *(operator.eq, operator.ge, operator.gt, operator.le, operator.lt, operator.ne),
 ):
     RULES[_function].compares = True
+for _function in (abs, np.absolute, np.fabs):
+    RULES[_function].is_size = True
 for _function in (np.logical_and, operator.and_):
     RULES[_function].shared_truth = True
 for _function in (np.logical_or, operator.or_):

@@ -388,7 +388,7 @@ def inputs_of(
             path = next(paths)
             symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path, taken))
             if values.atom_of_count(fact) is not None:
-                lowering.builder.facts[name] = fact
+                lowering.builder.facts[name] = fact  # whose unknown is the one that guards ask for
             enter_list(symbol)
             if not isinstance(fact, values.Static):
                 return symbol
