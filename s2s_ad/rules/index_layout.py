@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.rule import Rule
@@ -34,11 +36,14 @@ class Layout:
 
 
 def fact_of(item: Any) -> values.AbstractValue:
+    """The fact of an item; a truth of Python's is a mask of one element, as NumPy takes it."""
     if isinstance(item, Symbol):
-        return item.fact
-    if type(item) in values.PYTHON_NUMBERS:
-        return values.Scalar(type(item))
-    return values.Static(item)
+        fact = item.fact
+    elif type(item) in values.PYTHON_NUMBERS:
+        fact = values.Scalar(type(item))
+    else:
+        return values.Static(item)
+    return values.Array(np.dtype(bool), ()) if fact == values.Scalar(bool) else fact
 
 
 def is_integer(item: Any) -> bool:

@@ -156,7 +156,7 @@ class Reduction(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if support.any_unknown(x):
-            return values.Unknown() if self.flat else support.unknown(x)
+            return self._unranked(x, params)
         axes = support.normal_axes(params.get("axis"), len(x.shape))
         keep = params.get("keepdims", False)
         shape = tuple(
@@ -166,6 +166,14 @@ class Reduction(Rule):
         )
         options = {key: each for key, each in params.items() if key != "keepdims"}
         return values.Array(support.result_dtype(self.function, operands, **options), shape)
+
+    def _unranked(self, x: Any, params: dict[str, Any]) -> values.AbstractValue:
+        """The fact of what an array of unknown rank is reduced to."""
+        whole = params.get("axis") is None and not params.get("keepdims")
+        if whole and isinstance(x, values.Array):
+            some = [values.Array(x.dtype, (1,))]
+            return values.Array(support.result_dtype(self.function, some, **params), ())
+        return values.Unknown() if self.flat else support.unknown(x)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])

@@ -112,6 +112,10 @@ MASKS = [
     case("x[x > 0]", x=distinct(4), **FIXED, **LIKE),
     case("x[np.array([True, False, True])]", x=real(3, 2), **LIKE),
     case("x[:, [True, False, True]]", x=real(2, 3), **LIKE),
+    case("x[:, True] * x[..., None, :]", x=real(2, 3), **LIKE),
+    case("x[True, :, 0]", x=real(2, 3), **LIKE),
+    case("x[False]", x=real(2, 3), **LIKE),
+    case("x[True if x[0, 0] > -9 else False]", x=real(2, 3), **FIXED, **LIKE),
 ]
 
 DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]

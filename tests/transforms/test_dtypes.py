@@ -40,6 +40,8 @@ def test_gradients_keep_the_dtype(f, dtype):
         lambda x: x * int(np.argmax(x)),
         lambda x: x[0].item() - x,
         lambda x: x + np.argmax(x) * 1.0,
+        lambda x: x[True] * int(np.argmax(x)),
+        lambda x: np.sum(np.squeeze(x[x > 1], axis=())) + int(np.argmax(x)),
     ],
 )
 def test_a_batch_of_numbers_is_as_weak_as_a_number(function):
