@@ -14,6 +14,7 @@ from s2s_ad.emit.comprehensions import as_comprehension, put_into
 from s2s_ad.emit.filled import is_filled_as_often, place_of
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import BLOCKS, absorb, with_origin
+from s2s_ad.emit.read_once import without_lines_between
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
 
 MOST = 3  # values on one line
@@ -28,7 +29,7 @@ def idiomatic(body: list[gast.stmt], width: int) -> list[gast.stmt]:
     def loads() -> Counter[str]:
         return sum(map(_loads, body), Counter())
 
-    return _block(body, body, loads, width - INDENT)
+    return without_lines_between(_block(body, body, loads, width - INDENT))
 
 
 def _block(

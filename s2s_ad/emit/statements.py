@@ -79,10 +79,14 @@ class Statements:
             return [_augmented(target, *added)]
         made = self._assigned(line.name, target, value)
         made.beside = self._beside(line) if isinstance(made, gast.Assign) else None
+        made.of_user = self._is_users(line.name)
         return [made]
 
     def _is_number(self, name: str) -> bool:
         return name in self.naming.shown and self.naming.is_number(name)
+
+    def _is_users(self, name: str) -> bool:
+        return self.naming.program.hints.get(name, TEMPORARY).kind == "user"
 
     def _beside(self, line: Line) -> Any:
         """Which line of the user's gives a name of his its value: its assignments stay on one."""
@@ -182,7 +186,9 @@ class Statements:
         call = gast.Call(gast.Attribute(array, "pop", gast.Load()), [], [])
         if not line.name:
             return [gast.Expr(call)]
-        return [gast.Assign([self._target(line.name)], call, None)]
+        made = gast.Assign([self._target(line.name)], call, None)
+        made.of_user = self._is_users(line.name)
+        return [made]
 
     # ---- branches and loops
 

@@ -28,6 +28,7 @@ from s2s_ad.emit.definition import (
 from s2s_ad.emit.early_returns import INDENT, with_early_returns
 from s2s_ad.emit.folding import Refold
 from s2s_ad.emit.idioms import idiomatic
+from s2s_ad.emit.kept_early import with_values_kept_early
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.printer import print_rows
@@ -196,7 +197,7 @@ class Module:
         surface = Surface(program.facts, self._taken_in(program), self.objects, self.name_of)
         fold = Refold(program, opened, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
-        lines = with_shapes_unpacked(lines, program.facts)
+        lines = with_values_kept_early(with_shapes_unpacked(lines, program.facts))
         output, returned = _output_expression(fold.output(), surface), fold.folded
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)

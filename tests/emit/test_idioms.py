@@ -60,7 +60,17 @@ def numbers(x, dt, n):
     return np.sum(y)
 
 
+def turning(x, dt, n):
+    place, angle, cost = x[0], x[1], 0.0
+    for _ in range(n):
+        place = place + dt * np.cos(angle)
+        angle = angle + dt * np.sin(angle) * x[2]
+        cost = cost + (place - x[3]) ** 2
+    return cost
+
+
 CASES = [
+    (turning, (X, 0.3, 4)),
     (on_one_line, (X, 3)),
     (two_loops, (X, X + 1.0)),
     (growing, (X, 1)),
@@ -94,6 +104,11 @@ def test_a_number_that_is_shorter_than_a_name_is_written_again():
     assert "0.5 * dt" in text
 
 
+def test_what_a_pass_keeps_is_kept_before_its_next_value():
+    text = grad(turning).source(X, 0.3, 4)
+    assert "angle_2" not in text
+
+
 LISTS = {
     "a copy is popped": (
         "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y",
@@ -101,7 +116,37 @@ LISTS = {
     ),
     "the list is read in the loop": (
         "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y * xs[0]",
-        "ys = xs[:]\nfor _ in range(len(xs)):\n    y = ys.pop()\n    a += y * xs[0]",
+        "ys = xs[:]\nfor _ in range(len(xs)):\n    a += ys.pop() * xs[0]",
+    ),
+    "an item is read once": (
+        "y = ys.pop()\nz = x + 1\na[i] += y * z",
+        "z = x + 1\na[i] += ys.pop() * z",
+    ),
+    "an item is read twice": ("y = ys.pop()\na += y * y", "y = ys.pop()\na += y * y"),
+    "an item is read on a path": (
+        "y = ys.pop()\na = y if x else 1.0",
+        "y = ys.pop()\na = y if x else 1.0",
+    ),
+    "an item is read in a block": (
+        "y = ys.pop()\nif x:\n    a = 2 * y",
+        "y = ys.pop()\nif x:\n    a = 2 * y",
+    ),
+    "the list is read before": (
+        "y = ys.pop()\nn = len(ys)\na = n * y",
+        "y = ys.pop()\nn = len(ys)\na = n * y",
+    ),
+    "another item is taken before": (
+        "y = ys.pop()\nz = ys.pop()\na = z - y",
+        "y = ys.pop()\na = ys.pop() - y",
+    ),
+    "a value is stored twice": ("y = 2 * x\na[i] = y\nb[j] = y", "a[i] = b[j] = 2 * x"),
+    "a value is stored and read": (
+        "y = 2 * x\na[i] = y\nb[j] = y\nc = y",
+        "y = 2 * x\na[i] = y\nb[j] = y\nc = y",
+    ),
+    "a value says where it is stored": (
+        "i = x + 1\na[i] = i\nb[j] = i",
+        "i = x + 1\na[i] = i\nb[j] = i",
     ),
 }
 
