@@ -298,6 +298,13 @@ def raised(statement: Statement) -> gast.Raise | None:
     return node if isinstance(node, gast.Raise) else None
 
 
+def raised_class(statement: Statement) -> type[BaseException] | None:
+    """The class of what a statement is certain to raise: `raise KeyError`, `raise KeyError(x)`."""
+    error = getattr(raised(statement), "exc", None)
+    kind = getattr(getattr(error, "func", error), "value", None)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else None
+
+
 def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) -> None:
     """Raise InternalError where a body breaks the form that this module's docstring gives."""
     defined = set(inputs)

@@ -28,11 +28,12 @@ class AsType(Structural):
     allocates = converts = total = keeps_array = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
-        dtype = np.dtype(static(params["dtype"], "the dtype of astype"))
+        kind = support.dtype_given(params["dtype"], "the dtype of astype")
+        dtype = np.dtype(kind)
         casting = static(params["casting"], "casting of astype")
         if x.dtype is not None and not np.can_cast(x.dtype, dtype, casting):
             raise TypeError(f"Cannot cast array data from {x.dtype} to {dtype}: {casting!r}")
-        return {"dtype": dtype.type}
+        return {"dtype": kind}
 
     def dependence(self, use: Use, position: int) -> Dependence:
         return same_elements(use.shape)

@@ -56,8 +56,8 @@ class Creation(Rule):
         kwargs = {k: v for k, v in kwargs.items() if k != "order" or "order" in self.text}
         params = support.bind_call(builder, self, self.text, args, kwargs)
         if "dtype" in params and params["dtype"] is not None:
-            dtype = np.dtype(static(params["dtype"], "dtype"))
-            params["dtype"] = float if dtype == np.dtype(float) else dtype.type
+            dtype = support.dtype_given(params["dtype"], "dtype")
+            params["dtype"] = float if dtype is np.float64 else dtype
         return builder.emit(self, [], support.given(params, self.text))
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -198,7 +198,7 @@ class Like(Rule):
         given = support.bind_call(builder, self, f"x, dtype=None, {LAYOUT}", args, kwargs)
         x, params = support.as_operand(builder, given["x"]), {"dtype": given["dtype"]}
         if params["dtype"] is not None:
-            params["dtype"] = np.dtype(static(params["dtype"], "dtype")).type
+            params["dtype"] = support.dtype_given(params["dtype"], "dtype")
         return builder.emit(self, [x], support.given(params, "x, dtype=None"))
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -229,7 +229,7 @@ class Full(BroadcastTo):
         shape, value, dtype = params["shape"], params["fill_value"], params["dtype"]
         shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
         if dtype is not None:
-            kind = np.dtype(static(dtype, "dtype")).type
+            kind = support.dtype_given(dtype, "dtype")
             if isinstance(value, Symbol) and not isinstance(value.fact, values.Array):
                 value = builder.call(kind, (value,), {})  # a Python number has no astype
             else:

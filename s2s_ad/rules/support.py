@@ -365,5 +365,17 @@ def refuse_given(builder: Builder, function: Callable, **arguments: Any) -> None
             )
 
 
+def dtype_given(value: Any, purpose: str) -> Any:
+    """What says a dtype that is given: its type, which has to say all of it."""
+    dtype = np.dtype(static(value, purpose))
+    if dtype.newbyteorder("=") != np.dtype(dtype.type):  # a unit of time, a length of texts
+        raise UnsupportedError(
+            "S2S203",
+            f"an array of dtype {dtype}",
+            help="compute it outside, and pass numbers: dates.astype(float)",
+        )
+    return dtype.type
+
+
 def static_params(params: dict[str, Any], rule: Rule) -> dict[str, Any]:
     return {key: static(v, f"{key} of {describe(rule.function)}") for key, v in params.items()}

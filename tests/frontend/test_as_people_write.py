@@ -794,6 +794,26 @@ def sent_to_a_generator(x):
     return s if s is not None else (_ for _ in ()).throw(ValueError("no mean"))
 
 
+class Corner:
+    """A point that is indexed alone, which Python iterates over until an IndexError."""
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __getitem__(self, place):
+        if place == 0:
+            return self.x
+        elif place == 1:
+            return self.y
+        raise IndexError
+
+
+def items_until_an_error(x):
+    start = Corner(np.sum(x), 2.0)
+    a, b = Corner(start[0] * 3.0, start.y)
+    return sum(each * place for place, each in enumerate(start, 1)) * max(start) + a / b
+
+
 SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
@@ -804,6 +824,7 @@ AROUND = [
     captured_lengths,
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
+AROUND += [items_until_an_error]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]

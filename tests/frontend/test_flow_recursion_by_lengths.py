@@ -55,3 +55,24 @@ def test_each_length_has_its_own_code(f):
         np.testing.assert_allclose(derived(x), gradient(f, x), rtol=1e-6)
         both = vmap(derived)(np.stack([x, 1.1 * x]))
         np.testing.assert_allclose(both[1], gradient(f, 1.1 * x), rtol=1e-6)
+
+
+def lengths(items):
+    """How long a list is, and the first list in it, and so on."""
+    return (len(items), *lengths(items[0])) if isinstance(items, list) else ()
+
+
+def of_its_lengths(rows):
+    if len(set(lengths(rows))) != 1:
+        raise ValueError("not square")
+    return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+
+
+def test_a_list_is_one_also_in_a_function_that_calls_itself():
+    """It was taken for an array: `isinstance(items, list)` was false, without a word."""
+    rows = [[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.3, 0.1, 2.0]]
+    expected = [[3.0, -1.0, 0.0], [-1.0, 4.0, 0.0], [0.0, 0.0, 0.0]]
+    assert jit(of_its_lengths)(rows) == 11.0
+    assert grad(of_its_lengths)(rows) == expected
+    with pytest.raises(ValueError, match="not square"):
+        grad(of_its_lengths)([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

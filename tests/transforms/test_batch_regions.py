@@ -159,3 +159,21 @@ def test_a_region_of_some_samples_is_run_one_by_one():
     np.testing.assert_allclose(vmap(changed_in_a_pass)(x), [changed_in_a_pass(e) for e in x])
     slopes = [(changed_in_a_pass(e + 1e-5) - changed_in_a_pass(e - 1e-5)) / 2e-5 for e in x]
     np.testing.assert_allclose(vmap(grad(changed_in_a_pass))(x), slopes, rtol=1e-6)
+
+
+def replaced_where_steep(x):
+    y, steep = np.tan(x), np.abs(np.cos(x)) <= 0.2
+    try:
+        y[steep] = 9.0 * x[steep]
+    except TypeError:
+        if steep:
+            y = 9.0 * x
+    return np.sum(y)
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_branch_on_what_some_samples_have():
+    """It was an internal error: the condition stood for that of all samples."""
+    x = np.array([[0.5, 1.2], [1.5, 0.3], [0.1, 0.2]])
+    slopes = np.where(np.abs(np.cos(x)) <= 0.2, 9.0, 1 / np.cos(x) ** 2)
+    np.testing.assert_allclose(vmap(grad(replaced_where_steep))(x), slopes, rtol=1e-12)

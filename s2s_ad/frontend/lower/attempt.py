@@ -151,9 +151,8 @@ def certain_handler(
     """The handler that runs whatever the values are: the body ends with an exception that is known,
     and nothing before it may raise."""
     *before, last = body.body
-    error = getattr(form.raised(last), "exc", None)
-    kind = getattr(getattr(error, "func", None), "value", None)
-    if not body.stops or not isinstance(kind, type):
+    kind = form.raised_class(last) if body.stops else None
+    if kind is None:
         return None
     if any(may_raise(each, lowering.builder.fact_of) for each in before):
         return None

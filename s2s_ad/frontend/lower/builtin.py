@@ -346,6 +346,8 @@ def _kinds_of(value: Any) -> tuple[type, ...]:
     fact = value.fact
     if isinstance(fact, values.Scalar):
         return (fact.kind,)
+    if isinstance(fact, values.List):
+        return (list,)
     if isinstance(value, Reference) and value.born == 0:  # it was there before: a Parameter
         return (Parameter,)
     if not isinstance(fact, values.Array) or fact.shape is None:

@@ -403,10 +403,14 @@ class Memory(Kinship):
         """A list, dict or object that the function makes."""
         return Box(self, content)
 
+    def list_of(self, value: Symbol) -> Box:
+        """A list whose length is not known now, which a value of Core is."""
+        return Box(self, _content(value), list)
+
     def passed(self, value: Any, name: str, path: Path = ()) -> Any:
         """An argument: its arrays and containers may be changed, which nobody outside sees."""
         if isinstance(value, Symbol) and isinstance(value.fact, List):
-            box = Box(self, _content(value), list)
+            box = self.list_of(value)
             box.source = (name, path)
             return box
         if isinstance(value, Symbol):

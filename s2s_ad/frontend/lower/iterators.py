@@ -113,9 +113,7 @@ def _items_in_turn(lowering: Lowering, value: Any) -> list:
 
 
 def _raises_index_error(statement: form.Statement) -> bool:
-    error = getattr(form.raised(statement), "exc", None)
-    kind = getattr(getattr(error, "func", None), "value", None)
-    return isinstance(kind, type) and issubclass(kind, IndexError)
+    return issubclass(form.raised_class(statement) or object, IndexError)
 
 
 @evaluates(next)

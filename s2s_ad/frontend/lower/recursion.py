@@ -300,6 +300,8 @@ def _inner_arguments(
         fact, number = next(said)
         symbol = lowering.builder.symbol(fact)
         names.append(symbol.name)
+        if isinstance(fact, values.List):
+            return lowering.memory.list_of(symbol)
         single = symbol.shape in ((), None)  # it may be a number
         made = lowering.memory.renewed(symbol, own=alone and not single)
         made.number = number if single else False

@@ -210,7 +210,8 @@ def _gathered(context: Batch, operation: Operation) -> Operation:
     """The operation on gathered samples; for their shapes alone nothing is gathered."""
     rule, operands = operation.rule, operation.operands
     if isinstance(rule, Branch) and context.is_batched(operands[0]):
-        return operation  # its sides gather what they read
+        condition, *others = operands  # its sides gather what they read
+        return replace(operation, operands=[context.gathered(condition), *others])
     if rule.uniform:
         operands = [context.mark(e.array) if isinstance(e, Whole) else e for e in operands]
     params = {key: context.gathered(each) for key, each in operation.params.items()}
