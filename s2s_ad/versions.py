@@ -8,6 +8,7 @@ is no such fact: a row of a function that may be missing asks `hasattr` beside i
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -52,6 +53,18 @@ def cho_factor_clears() -> bool:
 
     array, _ = linalg.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]))
     return array[1, 0] == 0
+
+
+@functools.cache
+def numbers_have_no_axes() -> bool:
+    """Whether float() refuses an array with an axis of one element: NumPy does from 2.4 on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            float(np.ones(1))
+        except TypeError:
+            return True
+    return False
 
 
 @functools.cache

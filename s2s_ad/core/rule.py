@@ -75,6 +75,8 @@ class Operation:
 
 #: what arithmetic raises, and what is done with arrays, lists, dicts and numbers
 ORDINARY = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+#: the same where types decide nothing more, because they are known
+BY_VALUES = (ArithmeticError, LookupError, MemoryError, ValueError)
 
 
 class Rule:
@@ -82,6 +84,8 @@ class Rule:
 
     #: of which classes exceptions are that it raises; solvers have others
     raises: tuple[type[BaseException], ...] = ORDINARY
+    #: raises TypeError by the types of its operands alone, so that none is left for the run
+    typed = False
 
     #: puts elements of the first operand where its adjoint takes them back from: nothing is added
     moves = False

@@ -80,7 +80,7 @@ class Conversion(Rule):
     """A type called as a function; of arrays NumPy's types are `astype`."""
 
     cost = 1
-    of_complex = True
+    of_complex = typed = True
 
     def __init__(self, function: Callable):
         super().__init__(function, function.__name__)

@@ -35,7 +35,7 @@ class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
     cost = 1
-    keeps_array = gives_array = True
+    keeps_array = gives_array = typed = True
     in_c_order = "always"
     takes_order = False  # after the arguments that its text has
 

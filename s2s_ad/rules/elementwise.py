@@ -86,7 +86,7 @@ class Elementwise(Rule):
     tangent, and the adjoint is its conjugate for the conjugate of y_bar: y_bar * conj(factor).
     """
 
-    allocates = elementwise = of_complex = True
+    allocates = elementwise = of_complex = typed = True
     in_c_order = "operands"
     #: the modules whose functions the texts may call besides math and np
     modules: ClassVar[dict[str, Any]] = {"runtime": runtime}

@@ -57,7 +57,7 @@ class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
     of_complex = view = written_short = True
-    lists = of_one_number = True
+    lists = of_one_number = typed = True
     varied_parameters = True
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
@@ -283,7 +283,7 @@ def _arrays(builder: Builder, index: Any) -> Any:
 class Update(Rule):
     """A copy of x with elements changed by a value; the index is a parameter."""
 
-    lists = of_complex = updates = keeps_array = True
+    lists = of_complex = updates = keeps_array = typed = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

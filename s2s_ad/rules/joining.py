@@ -28,7 +28,7 @@ class Joining(Rule):
     Subclasses give `joined` (the shape of the result) and `places` (where each array stands in it).
     """
 
-    lists = of_complex = True
+    lists = of_complex = typed = True
     in_c_order = "operands"
     cost = 1
     #: how many axes the result has more than the arrays

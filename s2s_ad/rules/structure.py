@@ -21,7 +21,7 @@ class Structural(Rule):
 
     text = "x"
     conjugates = (0,)
-    of_complex = view = True
+    of_complex = view = typed = True
     cost = 1
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ import copy
 import datetime
 import enum
 import functools
+import inspect
 import itertools
 import logging
 import math
@@ -814,6 +815,66 @@ def items_until_an_error(x):
     return sum(each * place for place, each in enumerate(start, 1)) * max(start) + a / b
 
 
+def checked_by_name(*names):
+    def decorator(function):
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            for name in names:
+                place = inspect.getfullargspec(function).args.index(name)
+                given = args[place] if place < len(args) else kwargs[name]
+                if np.min(given) <= 0:
+                    raise ValueError(name)
+            known = inspect.signature(function).parameters
+            return function(*args, **{k: v for k, v in kwargs.items() if k in known})
+
+        return checked
+
+    return decorator
+
+
+@checked_by_name("rate", "x")
+def decayed(x, rate=2.0):
+    return np.sum(np.exp(-rate * x))
+
+
+def of_its_signature(x):
+    return decayed(x, rate=0.5, unknown=3.0)
+
+
+def of_one_type(x):
+    kinds = {type(each) for each in (np.sum(x) > 0, np.sum(x) < 5)}
+    if len(kinds) > 1 or not issubclass(kinds.pop(), np.bool_ | bool):
+        raise TypeError("of several types")
+    return np.sum(x * x) if not kinds else 0.0
+
+
+class Quaternion:
+    """Made of one number, or of a sequence: which of them a `try` finds out."""
+
+    def __init__(self, *parts):
+        if len(parts) != 1:
+            self.q = np.asarray(parts)
+            return
+        try:
+            r = float(parts[0])
+            self.q = np.array([r, 0.0, 0.0, 0.0])
+            return
+        except TypeError:
+            pass
+        if len(parts[0]) != 4:
+            raise ValueError("four parts")
+        self.q = np.asarray(parts[0])
+
+    def turned(self):
+        if self.q[0] < 0:
+            self.q = -self.q
+        return Quaternion(self.q * 2.0)
+
+
+def numbers_or_sequences(x):
+    return np.sum((Quaternion(np.sum(x)).turned().q + Quaternion(np.ones(4) * x[:1]).q) ** 2)
+
+
 SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
@@ -824,11 +885,11 @@ AROUND = [
     captured_lengths,
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
-AROUND += [items_until_an_error]
+AROUND += [items_until_an_error, of_its_signature, of_one_type]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
-ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes]
+ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes, numbers_or_sequences]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(
     "f, x",

@@ -15,13 +15,13 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import compound_of, item_of, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
-from s2s_ad.core.rule import ORDINARY
+from s2s_ad.core.rule import BY_VALUES, ORDINARY
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.caught import Caught
@@ -235,8 +235,8 @@ def run_handler(lowering: Lowering, handler: gast.ExceptHandler, shown: gast.AST
 def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
     """The objects that the body may or may not have changed where it failed."""
     *before, last = up_to_last(node.body)
-    values = values_of_change(last)
-    if not body.changed or values is None:
+    stored = values_of_change(last)
+    if not body.changed or stored is None:
         return [each for each, _ in body.changed.values()]
     plain: list[bool] = []
 
@@ -244,7 +244,7 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
         left = lowering.run(before)
         if left is CONTINUE:
             plain.append(_is_plain_change(lowering, last))
-            for each in values:
+            for each in stored:
                 lowering.evaluate(each)
         return left
 
@@ -264,7 +264,7 @@ def _may_raise_one_of(kinds: Sequence[type], statement: form.Statement, fact: Ca
         return _are_related(kinds, _raised_by(statement))
     compound = compound_of(statement)
     if compound is None:
-        return may_raise(statement, fact) and _are_related(kinds, statement.rule.raises)
+        return may_raise(statement, fact) and _are_related(kinds, _classes_of(statement, fact))
     inside = [compound, *reached(compound.blocks)]
     if any(getattr(each, "is_stub", False) for each in inside):
         return True  # of a function that is not known yet anything may
@@ -275,6 +275,19 @@ def _may_raise_one_of(kinds: Sequence[type], statement: form.Statement, fact: Ca
         for each in block.body
         if compound_of(each) is None
     )
+
+
+def _classes_of(statement: form.Op, fact: Callable) -> tuple[type[BaseException], ...]:
+    """Of which classes exceptions are that an operation raises."""
+    rule, facts = statement.rule, (fact(form.name(each)) for each in statement.reads)
+    return BY_VALUES if rule.typed and all(map(_is_typed, facts)) else rule.raises
+
+
+def _is_typed(fact: Any) -> bool:
+    """Whether nothing about the type of a value is left open."""
+    if isinstance(fact, values.Array):
+        return fact.dtype is not None and fact.shape is not None
+    return isinstance(fact, values.Scalar | values.List)
 
 
 def _raised_by(statement: form.Effect) -> tuple[type[BaseException], ...]:

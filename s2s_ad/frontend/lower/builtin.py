@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import versions
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, VALUES_VIEW, Tree
@@ -84,8 +85,8 @@ def to_float(lowering: Lowering, value: Any = 0.0) -> Any:
         with lowering.as_python():
             return float(known_object(value))
     if value.shape not in ((), None):
-        if any(map(values.known_not_one, value.shape)):
-            message = "only length-1 arrays can be converted to Python scalars"
+        if any(map(values.known_not_one, value.shape)) or versions.numbers_have_no_axes():
+            message = "only 0-dimensional arrays can be converted to Python scalars"
             raise lowering.python_raises(TypeError(message))
         raise _refused("float() of an array", "leave it out, or use .astype(float)")
     return lowering.call(float, value)

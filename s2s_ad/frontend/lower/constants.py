@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import inspect
 import re
 import types
 from collections.abc import Callable
@@ -29,6 +30,8 @@ MAKERS = (datetime.date.fromisoformat, datetime.date.fromordinal, datetime.datet
 MAKERS += (datetime.datetime.fromisoformat, datetime.datetime.strptime)
 MAKERS += (datetime.datetime.fromordinal, datetime.time.fromisoformat, re.compile)
 MAKERS += (decimal.Decimal.from_float, fractions.Fraction.from_float)
+#: of a function its definition alone
+MAKERS += (inspect.signature, inspect.getfullargspec)
 #: nodes and weights, which are arrays: they depend on an integer
 MAKERS += (np.polynomial.chebyshev.chebgauss, np.polynomial.hermite.hermgauss)
 MAKERS += (np.polynomial.hermite_e.hermegauss, np.polynomial.laguerre.laggauss)

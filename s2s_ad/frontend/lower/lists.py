@@ -354,6 +354,20 @@ def remove_member(lowering: Lowering, value: Any, item: Any) -> None:
     set_members(lowering, value, found)
 
 
+@method(set.pop)
+def pop_member(lowering: Lowering, value: Any) -> Any:
+    """Which of several comes first is not said, and differs from run to run."""
+    if len(value.keys) > 1:
+        raise UnsupportedError(
+            "S2S201", "set.pop() of several elements", help="take one of sorted(...)"
+        )
+    found = {*value.keys}
+    with lowering.as_python():
+        member = found.pop()
+    set_members(lowering, value, found)
+    return member
+
+
 @method(set.update)
 def update_members(lowering: Lowering, value: Any, *others: Any) -> None:
     set_members(lowering, value, {*value.keys}.union(*(members(lowering, x) for x in others)))
