@@ -875,6 +875,23 @@ def numbers_or_sequences(x):
     return np.sum((Quaternion(np.sum(x)).turned().q + Quaternion(np.ones(4) * x[:1]).q) ** 2)
 
 
+class Labels:
+    def __init__(self):
+        self.count = 0
+
+    def next(self, kind):
+        self.count += 1
+        return f"{kind.lower()}{self.count}"
+
+
+def keys_that_are_computed(x):
+    """Expressions in f-strings, which may do something; each is done once."""
+    labels, found = Labels(), {}
+    for kind in ("A", "B"):
+        found[f"{labels.next(kind)}:{len(found) + 1:02d}"] = np.sum(x) * labels.count
+    return found["a1:01"] + found["b2:02"] ** 2 * len(f"{labels.next('c')}-{labels.count}")
+
+
 SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
@@ -885,7 +902,7 @@ AROUND = [
     captured_lengths,
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
-AROUND += [items_until_an_error, of_its_signature, of_one_type]
+AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]

@@ -10,16 +10,17 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Symbol, describe
+from s2s_ad.core.builder import NeedStatic, Symbol, describe
 from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
 from s2s_ad.frontend.lower.caught import is_error
@@ -33,6 +34,8 @@ from s2s_ad.frontend.lower.references import symbols
 from s2s_ad.frontend.lower.string_unions import OPEN_TEXT, is_open_text, is_text, is_word, word
 from s2s_ad.frontend.resolve import unwrap
 
+#: expressions that do nothing but to give a value
+PLAIN = gast.Name | gast.Constant
 #: methods of `str` whose arguments may be anything
 SHOW_ANY = (str.format, str.join)
 
@@ -85,18 +88,22 @@ def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
 
 
 def _is_known(lowering: Lowering, node: gast.JoinedStr) -> bool:
-    """Whether all that it shows is known; an attribute may do something when it is read."""
+    """Whether all that it shows is known; what computes it may do something, and is done later."""
     parts: list[str | None] = []
 
     def read() -> Exits:
-        parts.extend(_part(lowering, each) for each in node.values)
+        for each in node.values:
+            parts.append(_part(lowering, each))
+            if parts[-1] is None:
+                break
         return CONTINUE
 
-    if any(isinstance(getattr(each, "value", None), gast.Attribute) for each in node.values):
-        look(lowering, read)
-    else:
+    if all(isinstance(getattr(each, "value", each), PLAIN) for each in node.values):
         read()
-    return None not in parts
+    else:
+        with suppress(S2SError, NeedStatic):  # whoever keeps it whole says so
+            look(lowering, read)
+    return len(parts) == len(node.values) and None not in parts
 
 
 CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr}
@@ -106,8 +113,6 @@ CONVERSIONS |= {115: str}
 def _part(lowering: Lowering, node: gast.AST) -> str | None:
     if isinstance(node, gast.Constant):
         return node.value
-    if not isinstance(node.value, gast.Name | gast.Attribute | gast.Constant):
-        return None
     value = lowering.evaluate(node.value)
     spec = "" if node.format_spec is None else text(lowering, node.format_spec)
     if not isinstance(value, str | int | float | complex) or not isinstance(spec, str):
