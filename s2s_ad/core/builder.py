@@ -505,9 +505,16 @@ class Builder:
         self.body.append(form.Effect(form.substitute(node, nodes), self.origin, self.phase))
 
     def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
-        """How a Symbol was computed: rule, operands, parameters (rule None: an input)."""
+        """How a Symbol was computed: rule, operands, parameters (rule None: an input).
+
+        Of whole numbers that may have begun anew nothing follows from how they were computed.
+        """
         name = value.name if isinstance(value, Symbol) else ""
-        return self.definitions.get(name, (None, [], {}))
+        found = self.definitions.get(name, (None, [], {}))
+        rule = found[0]
+        if rule is not None and rule.elementwise and values.may_wrap(self.facts[name]):
+            return None, [], {}
+        return found
 
     def operands_of(self, value: Any, function: Callable) -> list:
         """What a function was applied to, to compute a value; nothing where another one was."""

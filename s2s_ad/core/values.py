@@ -325,6 +325,13 @@ def is_inexact(value: Any) -> bool | None:
     return True if isinstance(value, Unknown) and value.inexact else None
 
 
+def may_wrap(value: Any) -> bool:
+    """Whether the value holds whole numbers of few bits or without a sign: what is computed with
+    such begins anew where it is out of their range, -1 is 255, so that no algebra holds."""
+    dtype = value.dtype if isinstance(value, Array) else None
+    return dtype is not None and (dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 8))
+
+
 def is_truth(value: Any) -> bool:
     """Whether the value is one True or False, be it Python's or NumPy's."""
     return rank_of(value) == 0 and is_dtype(strong_dtype(value), bool)

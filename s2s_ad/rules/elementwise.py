@@ -328,7 +328,8 @@ class Elementwise(Rule):
         builder = operation.result.builder
         known = {name: Helpers(builder, module) for name, module in self.modules.items()}
         options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
-        names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
+        operands = [self._in_range(each, operation.result) for each in operation.operands]
+        names = dict(zip(self.operand_names, operands, strict=True)) | operation.params
         own = {"math": math, "np": self.arrays, "y": operation.result, "y_bar": y_bar}
         scope = known | self.space | options | names | own
         try:
@@ -337,6 +338,11 @@ class Elementwise(Rule):
             numbers = {k: np.asarray(v)[()] for k, v in scope.items() if type(v) in (int, float)}
             with np.errstate(all="ignore"):
                 return eval(compiled(text), scope | numbers)
+
+    def _in_range(self, operand: Any, y: Symbol) -> Any:
+        """The operand, as numbers that a text may square, where whole numbers would wrap."""
+        narrow = isinstance(operand, Symbol) and values.may_wrap(operand.fact)
+        return operand.astype(y.dtype) if narrow and y.dtype and not self.linear else operand
 
     def has_slope(self, position: int, operation: Operation) -> bool:
         """Whether there is a derivative by one operand that need not be zero."""

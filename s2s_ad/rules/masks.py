@@ -98,7 +98,8 @@ def _both_halves(builder: Builder, one: _Half, other: _Half) -> Any:
     doubles = _is_finite(u) and _is_finite(v)  # NumPy makes an array of doubles of these
     apart = is_same(u, v) or (doubles and not _is_double(builder, one.value))
     if apart or not is_same(one.value, other.value):
-        return one.filled(one.product, other.product)
+        sides = one.product, other.product
+        return one.filled(*sides) if any(_is_inexact(builder, each) for each in sides) else None
     return one.value * one.filled(u, v)
 
 
@@ -108,6 +109,8 @@ def _added(builder: Builder, one: _Half, other: _Half) -> Any:
     if not scaled and is_same(one.value, other.value):
         return None
     x, y = one.product, other.product
+    if not _is_inexact(builder, x):
+        return None
     return one.filled(x + y, 0.0) if _have_one_dtype(builder, x, y) else None
 
 
@@ -148,7 +151,12 @@ class _Half:
 
     @property
     def negative(self) -> _Half:
-        return replace(self, factor=-1 if self.factor is None else -self.factor)
+        builder, factor = self.mask.builder, self.factor
+        if factor is None:
+            return replace(self, factor=-1 if _is_inexact(builder, self.value) else -1.0)
+        if not _is_inexact(builder, factor):  # a mask has no negative, nor do all whole numbers
+            return replace(self, value=-1.0 * self.value)
+        return replace(self, factor=-factor)
 
     def filled(self, here: Any, elsewhere: Any) -> Any:
         return np.where(self.mask, *((here, elsewhere) if self.is_first else (elsewhere, here)))
@@ -200,6 +208,10 @@ def _half_of_selection(builder: Builder, value: Any) -> _Half | None:
 def _is_finite(value: Any) -> bool:
     """Whether it is a number of Python's, and no nan that marks where there is no derivative."""
     return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_inexact(builder: Builder, value: Any) -> bool:
+    return values.is_inexact(builder.fact(value)) is not False
 
 
 def _is_double(builder: Builder, value: Any) -> bool:

@@ -193,7 +193,9 @@ def _nearest_like(
 ) -> form.Statement:
     """The operation with an input for the operand that gives shape and dtype."""
     like = statement.operands[position]
-    fact = program.facts.get(getattr(like, "id", ""))
+    if not isinstance(like, gast.Name):  # a number that became known
+        return statement
+    fact = program.facts.get(like.id)
     found = next((each for each in inputs if program.facts[each] == fact), None)
     if like.id in inputs:
         return statement

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import custom_rule, grad, jit, jvp, vmap
+from s2s_ad.check import central_differences
 
 
 def by_power(x, n):
@@ -664,3 +665,33 @@ def single_on_a_path(x):
 def test_a_tangent_of_zero_has_the_precision_that_the_path_gives(x):
     value, tangent = jvp(single_on_a_path, (x,), (1.0,))
     assert type(value) is type(tangent) is type(single_on_a_path(x))
+
+
+WRAPPED = [
+    lambda x, w: np.sum(-w * np.sin(x)),
+    lambda x, w: np.sum(np.where(x > 0, w * x, -w * x)),
+    lambda x, w: np.sum(x * np.arctan2(w, x)),
+    lambda x, w: np.sum(np.exp(-(w * x) / 300)) - np.dot(-w * 1.0, x),
+    lambda x, w: np.sum((w + w) * x) - np.sum(2 * w * x**2) - x[0] * (-w[1]),
+]
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("f", WRAPPED)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+def test_whole_numbers_that_begin_anew_do_so_in_the_value_alone(f, dtype):
+    """-3 is 253 as uint8, and 200**2 is 64: a derivative does not compute with such numbers."""
+    x, w = np.array([0.5, -0.3, 1.2]), np.array([3, 2, 200], dtype)
+    expected = central_differences(lambda x: f(x, w), (x,))[0]
+    found = grad(f)(x, w)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(jvp(lambda x: f(x, w), (x,), (x,))[1], x @ expected, rtol=1e-6)
+
+
+def test_a_mask_that_is_a_factor_is_not_negated():
+    def f(x):
+        return np.sum(x / np.where(np.sum(x), np.min(x), 0.5))
+
+    x = np.array([-0.4, 0.58])
+    np.testing.assert_allclose(grad(f)(x), central_differences(f, (x,))[0], rtol=1e-6)

@@ -85,3 +85,27 @@ def test_the_adjoint_of_a_list_is_a_list(f, length):
     source = grad(f).source(X, N)
     assert length in source, source
     assert "unbroadcast" not in source, source
+
+
+def shortest(costs):
+    """A list that becomes an array on a path."""
+    edges = [(0, 1), (0, 2), (1, 3), (2, 1), (2, 3), (3, 4)]
+    distance = [0.0, *[np.inf] * 4]
+    for _ in range(4):
+        changed = False
+        for (start, end), cost in zip(edges, costs, strict=True):
+            if distance[start] + cost < distance[end]:
+                distance[end] = distance[start] + cost
+                changed = True
+        if not changed:
+            longer = list(np.ravel(distance))
+            longer.append(1.0)
+            distance = np.array(longer)
+            break
+    return distance[4] + sum(distance) / 5
+
+
+def test_a_tangent_like_a_number_that_became_known():
+    costs = np.array([4.0, 1.0, 2.0, 1.5, 6.0, 0.8])
+    expected = differences(shortest, costs) @ costs
+    assert jvp(shortest, (costs,), (costs,))[1] == pytest.approx(expected)

@@ -226,3 +226,17 @@ def test_what_a_batch_of_gradients_raises(derived):
         np.testing.assert_allclose(np.asarray(derived(refused_below)(good, good * 0 + 2)), [24, 8])
     with pytest.raises(ValueError, match="small"):
         derived(refused_below)(*((bad[1], 2.0) if derived is grad else (bad, good * 0 + 2)))
+
+
+def quarters(a, b):
+    n = len(a)
+    if n < 2:
+        return np.sum(a * b)
+    h = n // 2
+    return quarters(a[:h, :h], b[h:, h:] - a[:h, h:]) * 2 + quarters(a[h:, h:], b[:h, h:])
+
+
+def test_a_batch_of_a_function_whose_arrays_get_smaller():
+    """The lengths of each call are another formula of those of the first."""
+    a, b = np.random.default_rng(0).normal(size=(2, 3, 4, 4))
+    np.testing.assert_allclose(vmap(quarters)(a, b), list(map(quarters, a, b)))

@@ -402,3 +402,25 @@ def test_numbers_of_a_sample_are_those_of_python():
     with pytest.warns(SampleLoopWarning):
         found = vmap(counted, (0, None))(batch, numbers)
     np.testing.assert_array_equal(found, [counted(row, numbers) for row in batch])
+
+
+def pair_or_number(x):
+    p = np.array([0.3, 1.0]) if np.sum(x) else 0.5
+    first, second = p
+    return first + second * x[0]
+
+
+def last_of_a_list(x):
+    items = [x]
+    while len(items) < 3:
+        items.append(items[-1] * 0.5)
+    last, found = items.pop(), None
+    if np.sum(x) > 1:
+        found = last
+    return x if found is None else found * x
+
+
+@pytest.mark.parametrize("f", [pair_or_number, last_of_a_list])
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_operations_with_several_results(f):
+    np.testing.assert_allclose(vmap(f)(x + 1), [f(row) for row in x + 1])

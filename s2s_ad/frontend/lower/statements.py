@@ -10,6 +10,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad.core import values
 from s2s_ad.core.builder import NeedStatic, Symbol, key_of
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
@@ -113,7 +114,8 @@ def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
 
 def _augmented_item(lowering: Lowering, node: gast.AugAssign, target: gast.Subscript) -> None:
     holder, index = lowering.evaluate(target.value), lowering.evaluate(target.slice)
-    if isinstance(holder, Reference) and isinstance(node.op, gast.Add | gast.Sub):
+    is_array = isinstance(holder, Reference) and not isinstance(holder.fact, values.Scalar)
+    if is_array and isinstance(node.op, gast.Add | gast.Sub):
         place, listed = as_index(lowering, index), _numbers_in(index)
         before = settled((holder, place))
         value = as_array(lowering, lowering.evaluate(node.value))

@@ -152,9 +152,9 @@ def _has_rule(known: Any) -> bool:
 def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     """An item of a container."""
     if may_lack_items(value):
-        return _of_slots(lowering, value, _as_position(index))
+        return _of_slots(lowering, value, _as_position(lowering, index))
     if is_growing(value) or (is_sequence(value) and _any_item(lowering, value, index)):
-        return growing.item(lowering, value, _as_position(index))
+        return growing.item(lowering, value, _as_position(lowering, index))
     if is_sequence(value):
         return _of_sequence(lowering, value, index)
     if value.kind is dict and picks(lowering, index) and getattr(value, "factory", None) is None:
@@ -217,8 +217,16 @@ def _tells_apart(lowering: Lowering, value: Tree, index: Any) -> bool:
     return is_number and not values.is_inexact(index.fact) and growing.holds_objects(value)
 
 
-def _as_position(index: Any) -> Any:
-    return index if isinstance(index, Symbol | slice) else operator.index(unwrap(index))
+def _as_position(lowering: Lowering, index: Any) -> Any:
+    return index if isinstance(index, Symbol | slice) else _known_integer(lowering, index)
+
+
+def _known_integer(lowering: Lowering, index: Any) -> int:
+    try:
+        return operator.index(unwrap(index))
+    except TypeError:
+        text = f"indices must be integers or slices, not {class_name(index)}"
+        raise lowering.there_is_none(TypeError(text)) from None
 
 
 # ---- stores --------------------------------------------------------------------------------------
@@ -237,7 +245,7 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     elif is_growing(value) or (
         isinstance(value, Box) and _becomes_growing(lowering, value, index, item)
     ):
-        growing.set_item(lowering, value, _as_position(index), item)
+        growing.set_item(lowering, value, _as_position(lowering, index), item)
     elif isinstance(value, Tree) and value.kind is list and _tells_apart(lowering, value, index):
         set_items(lowering, value, with_one_replaced(lowering, value.items, index, item))
     elif isinstance(value, Tree) and value.kind is list:
@@ -267,7 +275,7 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
     if is_picked(value):
         for_each_picked(lowering, value, lambda each: delete_item(lowering, each, index))
     elif is_growing(value):
-        growing.delete(lowering, value, _as_position(index))
+        growing.delete(lowering, value, _as_position(lowering, index))
     elif isinstance(value, Tree) and value.kind is list:
         items = list(value.items)
         place = known_position(lowering, index)
@@ -311,7 +319,7 @@ def known_position(lowering: Lowering, index: Any) -> int | slice:
             "an index into a list or tuple that is an array",
             help="put the items into an array: np.stack(items)[i]",
         )
-    return operator.index(unwrap(index))
+    return _known_integer(lowering, index)
 
 
 def as_index(lowering: Lowering, index: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import Compound, has_effect, may_raise, reached
+from s2s_ad.core.callee import Callee, Compound, has_effect, may_raise, reached
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Loop
+from s2s_ad.core.regions import Loop, Region
 from s2s_ad.core.rule import ITEM, Ragged, Rule
 from s2s_ad.transforms.batch.context import Batch, Whole
 
@@ -101,6 +101,8 @@ def may_be_nothing(builder: Builder, value: Any) -> bool:
     compound: Any = found
     if isinstance(compound, Loop):
         return any(each is values.UNDEFINED for each in given)
+    if not isinstance(compound, Region | Callee):
+        return False
     outputs = [(each, each.outputs()[params["index"]]) for each in compound.blocks]
     return any(_gives_nothing(block, atom) for block, atom in outputs)
 

@@ -16,7 +16,7 @@ from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region
 from s2s_ad.core.rule import Apart, CannotBatch, Operation, Ragged
-from s2s_ad.core.tree import tuple_of
+from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
 from s2s_ad.transforms.batch.blocks import adopted, all_there
@@ -132,7 +132,7 @@ def _step(
         if in_params and not rule.varied_parameters:
             raise Ragged  # the samples' results could have different shapes
         operation = _with_numbers(context, operation, map(program.fact, statement.operands))
-        result = _batched(context, statement, operation, flags)
+        result = _batched(context, statement, operation, flags, program.facts[name])
         result = _as_narrow(result, program.facts[name])
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not rule.uniform)
@@ -261,6 +261,8 @@ def batched_call(
     call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...], seeded: bool = False
 ) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of a batch, which outputs are batched)."""
+    if call.is_recursive:
+        facts = _of_any_call(call.program, facts, flags)
     key = ("batch", values.canonical(facts), flags, seeded)
     known = call.derived.setdefault(key, [])
     for before, made in known:
@@ -273,6 +275,19 @@ def batched_call(
         made = custom_batch(batch, call, facts, flags, made)
     known.append((facts, made))
     return made
+
+
+def _of_any_call(program: Program, facts: Sequence[Any], flags: Sequence[bool]) -> tuple[Any, ...]:
+    """The facts with the lengths that a function that calls itself knows, be they for a batch:
+    those of its calls may differ from call to call, without end."""
+
+    def known(name: str, fact: Any, flag: bool) -> Any:
+        own, shape = values.shape_of(program.facts[name]), values.shape_of(fact)
+        batch = shape[: int(flag)] if shape else ()
+        fits = own is not None and shape is not None and len(shape) == len(batch) + len(own)
+        return values.with_shape(fact, (*batch, *own)) if own and fits else fact
+
+    return tuple(map(known, program.leaves(), facts, flags))
 
 
 def _batched_anew(
@@ -337,7 +352,14 @@ def _batched_program(
     return made, tuple(batched)
 
 
-def _batched(context: Batch, statement: form.Op, operation: Operation, flags: list[bool]) -> Any:
+def _batched(
+    context: Batch,
+    statement: form.Op,
+    operation: Operation,
+    flags: list[bool],
+    fact: values.AbstractValue,
+) -> Any:
+    """The operation for all samples; `fact` is that of the result of one."""
     try:
         return operation.rule.batch(operation, flags, context)
     except Ragged:
@@ -345,6 +367,8 @@ def _batched(context: Batch, statement: form.Op, operation: Operation, flags: li
     except CannotBatch:
         if any(isinstance(context.builder.fact(each), values.List) for each in operation.operands):
             raise Ragged from None
+        if isinstance(fact, Tree):
+            raise Ragged from None  # the results of all samples are no arrays
         return samples.each_sample(context, operation, flags)
     except NotImplementedError:
         raise BatchError(
