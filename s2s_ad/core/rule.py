@@ -249,6 +249,10 @@ class Rule:
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
     count: int | None = None
 
+    def cost_of(self, operands: Sequence[Any]) -> int | None:
+        """What one element of the result costs, of these operands: atoms of Core."""
+        return self.cost
+
     def __init__(self, function: Any, name: str):
         self.function, self.name = function, name
 

@@ -46,7 +46,8 @@ class Refold:
         called: bool = False,
     ):
         self.program, self.surface = program, surface
-        self.returns = LARGEST if called or _has_keys(output) else 0  # what may stand in a return
+        self.has_keys = _has_keys(output)
+        self.returns = LARGEST if called or self.has_keys else 0  # what may stand in a return
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
         self.origins: dict[str, list[Origin]] = {}  # of what is pending: where it comes from
@@ -175,7 +176,7 @@ class Refold:
     def _composed(self, call: gast.Call) -> tuple[gast.AST, int]:
         expression = self.surface.expression(call)
         inner = self._inner(expression)
-        size = 1 + sum(self.sizes[each] for each in inner)
+        size = 1 + sum(self.sizes[each] for each in inner) - self._is_minus(call)
         expression = form.substitute(expression, self.pending)
         expression = filled(nested(subtracted(expression)))
         return negated_first(shaped(expression, self.program.fact), self.program.fact), size
@@ -232,7 +233,7 @@ class Refold:
             return False
         if name not in self.outputs or size > self.returns:
             return name in self.gathered and size <= 2 * LARGEST
-        self.returns -= size
+        self.returns -= 0 if self.has_keys else size  # each has a line of its own, with its key
         return True
 
     def _is_stored(self, name: str, hint: Hint) -> bool:
@@ -265,14 +266,26 @@ class Refold:
         args, name = line.expression.args, line.name
         numbers = [each.value for each in args if isinstance(each, gast.Constant)]
         fact, rule = self.program.facts.get(name), rule_of(line.expression.func.value)
-        if not isinstance(fact, values.Scalar) or fact.kind is bool:
+        if not isinstance(fact, values.Scalar):
+            users = values.shape_of(fact) == () and self._is_users(line.statement)
+            inexact = values.is_inexact(fact) is True
+            return users and inexact and self._is_simple(line, numbers, readers, 2)
+        if fact.kind is bool:
             return False
+        if self._is_minus(line.expression):
+            return True
         if fact.kind is int and len(args) == 2 and rule.adds and [*map(type, numbers)] == [int]:
             return True
         if rule.elementwise and len(numbers) == len(args):
             return True  # 0.1**2, which Python computes when it compiles the text
-        simple = rule.elementwise and rule.cost == 1 and len(numbers) >= len(args) - 1
-        return simple and self.counts[name] <= MOST_AGAIN and name not in readers.nested
+        return self._is_simple(line, numbers, readers, MOST_AGAIN)
+
+    def _is_simple(self, line: Line, numbers: list, readers: Readers, most: int) -> bool:
+        """Whether it is one operation on one value, which so many read in this block."""
+        rule, name = rule_of(line.expression.func.value), line.name
+        simple = rule.elementwise and rule.cost == 1
+        simple = simple and len(numbers) >= len(line.expression.args) - 1
+        return simple and self.counts[name] <= most and name not in readers.nested
 
     def _is_index(self, line: Line, readers: Readers) -> bool:
         """Whether it is a sum of whole numbers that is read to find an element, and to change it:
@@ -281,6 +294,13 @@ class Refold:
         whole = isinstance(fact, values.Scalar) and fact.kind is int
         few = self.counts[name] <= 2 and name not in readers.nested
         return whole and few and rule_of(line.expression.func.value).adds
+
+    def _is_minus(self, call: gast.Call) -> bool:
+        """Whether it is a whole number with a minus, as in x[:-n]: that is read as one thing."""
+        if rule_of(call.func.value).function is not operator.neg:
+            return False
+        fact = self.program.fact(call.args[0])
+        return isinstance(fact, values.Scalar) and fact.kind is int
 
     def _is_subtracted(self, line: Line) -> bool:
         """Whether it is the negative of a value, of which each reader is a sum: a -= b."""

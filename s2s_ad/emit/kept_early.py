@@ -38,7 +38,7 @@ def _following(lines: Sequence[Line]) -> dict[str, str]:
 def _place(lines: Sequence[Line], position: int, following: dict[str, str]) -> int:
     """Where the line should stand: before the first next value of something that it reads."""
     appending, best = lines[position], position
-    read = set(appending.reads())
+    read = set(appending.reads())  # the list among them
     for place in range(position - 1, -1, -1):
         line = lines[place]
         if not _may_pass(appending, line, read):
@@ -56,8 +56,8 @@ def _may_pass(appending: Line, line: Line, read: set[str]) -> bool:
         return False
     inside = inside_of(line)
     changed = inside.changes | {*line.assigns()}
-    mentioned = {*line.reads(), *changed}
-    return not read & changed and appending.store.base not in mentioned
+    base = "" if appending.store is None else appending.store.base
+    return not read & changed and base not in {*line.reads(), *changed}
 
 
 __all__ = ["with_values_kept_early"]

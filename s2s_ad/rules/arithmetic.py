@@ -32,7 +32,7 @@ from s2s_ad.rules.masks import (
     one_selection,
 )
 from s2s_ad.rules.real_powers import is_to_be_checked
-from s2s_ad.rules.shares import adjoint_of_normalised, is_share
+from s2s_ad.rules.shares import adjoint_of_normalised, is_last_share, is_share
 
 DIGITS = 15  # of which each decimal number is a float of its own
 
@@ -526,6 +526,8 @@ class Sum(Elementwise):
         if builder.derived:
             if _are_same(*operands):
                 return 2 * operands[0]
+            if is_last_share(builder, *operands, 1):
+                return 0.0  # as an adjoint, a number
             for simpler in (_like_terms, _chosen_terms):
                 found = simpler(builder, *operands)
                 if found is not None:
@@ -544,16 +546,21 @@ class Sum(Elementwise):
             return a - inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
             return a - (-inner[0] * inner[1])
-        elements = elements_in_zeros(builder, b)
-        if not elements or not values.same_shape(support.shape(a), b.shape):
+        return _with_elements(builder, a, b)
+
+
+def _with_elements(builder: Builder, a: Any, b: Any) -> Any:
+    """a + b, where b is zeros that elements were added to: these are added to a."""
+    elements = elements_in_zeros(builder, b)
+    if not elements or not values.same_shape(support.shape(a), b.shape):
+        return None
+    if values.is_complex(b.fact):  # real elements would hold the real parts alone
+        a = as_complex(a, b)
+        if not values.is_complex(builder.fact(a)):
             return None
-        if values.is_complex(b.fact):  # real elements would hold the real parts alone
-            a = as_complex(a, b)
-            if not values.is_complex(builder.fact(a)):
-                return None
-        for index, value in elements:
-            a = builder.call(runtime.index_add, (a, index, value), {})
-        return a
+    for index, value in elements:
+        a = builder.call(runtime.index_add, (a, index, value), {})
+    return a
 
 
 def _are_same(a: Any, b: Any) -> bool:
@@ -585,8 +592,14 @@ class Difference(Elementwise):
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return operands[0] + inner[0]
+        if is_last_share(builder, *operands, -1):
+            return 0.0  # as an adjoint, a number
         for simpler in (_like_terms, _chosen_terms) if builder.derived else ():
             found = simpler(builder, *operands, -1)
+            if found is not None:
+                return found
+        if builder.derived and elements_in_zeros(builder, operands[0]):
+            found = _with_elements(builder, -operands[1], operands[0])
             if found is not None:
                 return found
         return super().shortcut(builder, operands, params)
@@ -717,6 +730,10 @@ class Power(PowerSlopes):
         if self.function is operator.pow and is_to_be_checked(builder, *args):
             return builder.call(runtime.real_power, args, kwargs)
         return super().bind(builder, args, kwargs)
+
+    def cost_of(self, operands: Sequence[Any]) -> int | None:
+        """A square is a product."""
+        return 1 if getattr(operands[1], "value", None) == 2 else self.cost
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
         exponent = operands[1]

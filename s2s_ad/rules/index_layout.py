@@ -316,6 +316,16 @@ def _counts_up(rule: Rule | None, params: Mapping[str, Any]) -> bool:
     return rule is not None and rule.counts_up and set(params) == {"start"}
 
 
+def counts_up(builder: Builder, item: Any) -> bool:
+    """Whether it is np.arange(n)."""
+    return is_indices(item) and _counts_up(*builder.definition(item)[::2])
+
+
+def is_indices(item: Any) -> bool:
+    """An array of whole numbers."""
+    return is_array(item) and dtype_kind(item) in "iu"
+
+
 def selects(item: Any) -> bool:
     """An array of indices of which none is another."""
     return is_array(item) and fact_of(item).selects

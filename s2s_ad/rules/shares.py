@@ -18,7 +18,7 @@ from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.magnitudes import least
 from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
-from s2s_ad.rules.index_layout import is_integer
+from s2s_ad.rules.index_layout import counts_up, is_indices, is_integer
 
 
 def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
@@ -35,7 +35,8 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
         found = shared_out(builder, operands[0], axis, keepdims)
         return None if found is None else -found
     if rule.function is runtime.index_add:
-        return _of_element(builder, x, keepdims)
+        of_element = _of_element if x.ndim == 1 else _of_element_of_rows
+        return of_element(builder, x, axis, keepdims)
     if rule.function not in (operator.mul, operator.truediv):
         return None
     axes = support.normal_axes(axis, x.ndim)
@@ -74,22 +75,68 @@ def _multiple(builder: Builder, value: Any, number: Symbol, function: Any) -> An
     return function(value, number)
 
 
-def _of_element(builder: Builder, x: Symbol, keepdims: bool) -> Any:
+def _of_element(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
     """The sum of shares of which one has a number more: e / sum(e) less one at the label.
 
     Of zeros of which one has a number more it is that number.
     """
     _, (shares, more), params = builder.definition(x)
-    if x.ndim != 1 or keepdims or not is_integer(params["index"]):
+    if keepdims or not is_integer(params["index"]):
         return None
-    empty = filling_of(builder, shares) == 0.0
-    total = 0.0 if empty else shared_out(builder, shares, None, keepdims)
-    if total is None or values.shape_of(builder.fact(more)) != ():
+    if values.shape_of(builder.fact(more)) != ():
         return None
-    negated = builder.operands_of(more, operator.neg)
-    if isinstance(total, Symbol) and negated and is_same(total, negated[0]):
+    return _with_more(builder, shares, more, axis, False)
+
+
+def _of_element_of_rows(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
+    """The sums of rows of shares of which one element in each has a number more, at a label."""
+    _, (shares, more), params = builder.definition(x)
+    index = params["index"]
+    if x.ndim != 2 or not isinstance(index, tuple) or len(index) != 2:
+        return None
+    if builder.phase != "backward":
+        return None
+    row, column = index
+    if support.normal_axes(axis, 2) != (1,) or not counts_up(builder, row):
+        return None
+    if not is_integer(column) and not (is_indices(column) and column.ndim == 1):
+        return None
+    shape = values.shape_of(builder.fact(more))
+    if shape is None or not all(
+        values.are_equal(each, x.shape[:1]) for each in (row.shape, shape or row.shape)
+    ):
+        return None
+    if shape and keepdims:
+        more = np.expand_dims(more, 1)
+    elif isinstance(more, Symbol) and not shape:
+        more = builder.call(
+            runtime.broadcast_like, (more, np.expand_dims(row, 1) if keepdims else row), {}
+        )
+    return _with_more(builder, shares, more, 1, keepdims)
+
+
+def _with_more(builder: Builder, shares: Any, more: Any, axis: Any, keepdims: bool) -> Any:
+    """The sum of shares along an axis, or of zeros, and what one element has more."""
+    if filling_of(builder, shares) == 0.0:
+        return more
+    total = shared_out(builder, shares, axis, keepdims)
+    if total is None:
+        return None
+    (sign, one), (other_sign, other) = (_spread(builder, each) for each in (total, more))
+    if isinstance(one, Symbol) and is_same(one, other) and sign == -other_sign:
         return 0.0  # as an adjoint, a number
-    return more if empty else total + more
+    return total + more
+
+
+def _spread(builder: Builder, value: Any) -> tuple[int, Any]:
+    """(-1, x) of the negative of x, with more axes, and (1, x) of x itself."""
+    rule, operands, _ = builder.definition(value)
+    if rule is not None and rule.function is operator.neg:
+        sign, inner = _spread(builder, operands[0])
+        return -sign, inner
+    if rule is None or not (rule.inserts_axes or rule.function is runtime.broadcast_like):
+        return 1, value
+    return _spread(builder, operands[0])
 
 
 def _of_share(builder: Builder, operands: list, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -104,22 +151,110 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
     pairs = operands, operands[::-1]
     if builder.phase == "backward" and any(_is_apart(builder, *pair, axes) for pair in pairs):
         return 0.0  # as an adjoint, a number
-    for quotient, e in pairs:
-        quotient, kept = _total(builder, quotient, axes)
-        parts = builder.operands_of(quotient, operator.truediv)
-        if not parts or not _is_sum_of(builder, parts[1], e, axes, kept):
-            continue
-        number = _is_number_of_adjoint(builder, parts[0])
-        one = isinstance(parts[0], Symbol) and parts[0].shape == () and not kept
-        if one and builder.phase == "backward":
-            total = np.expand_dims(parts[1], axes) if keepdims and axes else parts[1]
-            return builder.call(runtime.broadcast_like, (parts[0], total), {})
-        if not (number or _is_like(builder, *parts)) or (kept and not keepdims):
-            continue
-        if not keepdims or kept or not axes:
-            return parts[0]
-        return parts[0] if number else np.expand_dims(parts[0], axes)
+    for coefficient, e in pairs:
+        found = _of_coefficient(builder, coefficient, e, axes, keepdims)
+        if found is not None:
+            return found
     return None
+
+
+def _of_coefficient(
+    builder: Builder, coefficient: Any, e: Any, axes: tuple[int, ...], keepdims: bool
+) -> Any:
+    """The sum of a / sum(e) times e, or of several such products; None of anything else."""
+    if builder.phase == "backward" and not keepdims:
+        several = _of_coefficients(builder, coefficient, e, axes)
+        if several is not None:
+            return several
+    quotient, kept = _total(builder, coefficient, axes)
+    parts = builder.operands_of(quotient, operator.truediv)
+    if not parts or not _is_sum_of(builder, parts[1], e, axes, kept):
+        return None
+    number = _is_number_of_adjoint(builder, parts[0])
+    one = isinstance(parts[0], Symbol) and parts[0].shape == () and (keepdims or not kept)
+    if one and builder.phase == "backward":
+        total = np.expand_dims(parts[1], axes) if keepdims and axes and not kept else parts[1]
+        return builder.call(runtime.broadcast_like, (parts[0], total), {})
+    if not (number or _is_like(builder, *parts)) or (kept and not keepdims):
+        return None
+    if not keepdims or kept or not axes:
+        return parts[0]
+    return parts[0] if number else np.expand_dims(parts[0], axes)
+
+
+def _of_coefficients(builder: Builder, coefficient: Any, e: Any, axes: tuple[int, ...]) -> Any:
+    """The sum of a coefficient times e, where it has two terms, or is apart from the shares."""
+    for function in (operator.add, operator.sub):
+        if terms := builder.operands_of(coefficient, function):
+            sums = [_of_coefficient(builder, each, e, axes, False) for each in terms]
+            return None if any(each is None for each in sums) else function(*sums)
+    parts = builder.operands_of(coefficient, operator.truediv)
+    y = builder.found(operator.truediv, e, parts[1]) if parts else None
+    if y is None or not _is_apart(builder, y, parts[0], axes):
+        return None
+    return 0.0  # as an adjoint, a number
+
+
+def is_last_share(builder: Builder, left: Any, share: Any, sign: int) -> bool:
+    """Whether nothing is left of a number with this share of it, which `sign` adds or takes away.
+
+    Of y that is y - y / (p + q) * q, and the share y / (p + q) * p.
+    """
+    if builder.phase != "backward" or support.shape(share) != ():
+        return False
+    last = _share_of_sum(builder, share, sign)
+    if last is None:
+        return False
+    scale, (whole, total), e = last
+    members = [e]
+    while terms := _last_term(builder, left):
+        before = _share_of_sum(builder, terms[1], terms[2])
+        if before is None or before[0] != scale or not all(map(is_same, before[1], last[1])):
+            return False
+        left, members = terms[0], [*members, before[2]]
+    same = is_same(left, whole) and scale == -1
+    if not same and not (_is_plain(left) and _is_plain(whole) and left == -scale * whole):
+        return False
+    names = sorted(getattr(each, "name", "") for each in members)
+    return "" not in names and names == sorted(_names_added(builder, total))
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _last_term(builder: Builder, value: Any) -> tuple[Any, Any, int] | None:
+    """(a, b, -1) of a - b, (a, b, 1) of a + b; None of anything else."""
+    for function, sign in ((operator.add, 1), (operator.sub, -1)):
+        if terms := builder.operands_of(value, function):
+            return terms[0], terms[1], sign
+    return None
+
+
+def _share_of_sum(
+    builder: Builder, value: Any, scale: float
+) -> tuple[float, list[Any], Any] | None:
+    """(2, [y, sum], e) of y / sum * e * 2, which `scale` is multiplied with."""
+    if inner := builder.operands_of(value, operator.neg):
+        return _share_of_sum(builder, inner[0], -scale)
+    if (parts := builder.operands_of(value, operator.truediv)) and _is_plain(parts[1]) and parts[1]:
+        return _share_of_sum(builder, parts[0], scale / parts[1])
+    factors = builder.operands_of(value, operator.mul)
+    if factors and _is_plain(factors[0]):
+        return _share_of_sum(builder, factors[1], scale * factors[0])
+    for quotient, e in (factors, factors[::-1]) if factors else ():
+        parts = builder.operands_of(quotient, operator.truediv)
+        if parts and builder.operands_of(parts[1], operator.add):
+            return scale, parts, e
+    return None
+
+
+def _names_added(builder: Builder, total: Any) -> list[str]:
+    """The names of the terms of a sum."""
+    terms = builder.operands_of(total, operator.add)
+    if terms:
+        return [name for each in terms for name in _names_added(builder, each)]
+    return [getattr(total, "name", "")]
 
 
 def _is_number_of_adjoint(builder: Builder, value: Any) -> bool:

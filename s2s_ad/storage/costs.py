@@ -70,10 +70,10 @@ def cost_of_computing(statement: form.Op, fact: values.AbstractValue) -> int | N
         return CHOICE if _is_choice(rule) else None
     if item_of(statement) is not None or rule.view or rule.cheap:
         return 0
-    if rule.cost is None:
+    cost, count = rule.cost_of(statement.operands), size(fact)
+    if cost is None:
         return None
-    count = size(fact)
-    return min(rule.cost, NUMBER) if count == 1 else rule.cost * count
+    return min(cost, NUMBER) if count == 1 else cost * count
 
 
 def _gathers(statement: form.Op, facts: Mapping[str, values.AbstractValue]) -> bool:

@@ -288,6 +288,8 @@ class Reverse:
         if not isinstance(given, dict):
             hint = self.described.hint(name).derived("_bar")
             given = {0: self.builder.named(given, hint)}
+        if all(map(self._is_zero, given.values())):
+            return  # a simplification made zeros of them
         operands = [each for each in activity.operand_names(statement) if each in self.active]
         refuse_complex(self.program, statement, compound, operands)
         first = self._first[self.atoms[name].name].target

@@ -231,6 +231,15 @@ def overwritten_later(b, h, a):
     return [np.sum(h * h)]
 
 
+def squared_rows(b, A, w):
+    """A square is computed again of the row, which is still there."""
+
+    def body(b, i, s, A, w):
+        return [s + np.sum(A[i] ** 2 * w)]
+
+    return loop(b, body, [(0.0, SCALAR)], [A, w], bounds=(0, np.size(A, 0), 1))
+
+
 def vectors(count: int) -> Callable[[], Sequence[Any]]:
     def facts():
         return [vector()] * count
@@ -270,6 +279,7 @@ PROGRAMS = [
     (read_from_the_end, [vector(), SCALAR], (rng.normal(size=4), 1.2), [1]),
     (overwritten_later, [vector(), SCALAR], (rng.normal(size=4), 1.2), [0]),
     (sum_of_rows, [MATRIX], (rng.normal(size=(3, 2)),), [0]),
+    (squared_rows, [MATRIX, vector()], (rng.normal(size=(3, 2)), rng.normal(size=2)), [0]),
     (exponentials, [SCALAR, INTEGER], (0.3, 4), [1]),
     (exponentials, [vector(), INTEGER], (rng.normal(size=3), 4), [1]),
     (
