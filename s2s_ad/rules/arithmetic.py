@@ -594,6 +594,9 @@ class Difference(Elementwise):
             return operands[0] + inner[0]
         if is_last_share(builder, *operands, -1):
             return 0.0  # as an adjoint, a number
+        rest = _what_is_left(builder, *operands) if builder.derived else None
+        if rest is not None:
+            return rest
         for simpler in (_like_terms, _chosen_terms) if builder.derived else ():
             found = simpler(builder, *operands, -1)
             if found is not None:
@@ -603,6 +606,17 @@ class Difference(Elementwise):
             if found is not None:
                 return found
         return super().shortcut(builder, operands, params)
+
+
+def _what_is_left(builder: Builder, a: Any, b: Any) -> Any:
+    """a - b of a derivative, where a or its last term is b, be that infinite; None elsewhere."""
+    if _are_same(a, b):
+        return builder.call(runtime.broadcast_like, (0.0, a), {})
+    rest, last = builder.operands_of(a, operator.add) or (None, None)
+    if not isinstance(rest, Symbol) or not _are_same(last, b):
+        return None
+    fits = rest.dtype == a.dtype and values.same_shape(rest.shape, a.shape)
+    return rest if fits and a.name in builder.derived_names else None
 
 
 def _chosen_terms(builder: Builder, a: Any, b: Any, sign: int = 1) -> Any:

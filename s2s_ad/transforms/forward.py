@@ -10,7 +10,7 @@ import gast
 from s2s_ad.analysis import activity
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.builder import Builder, Symbol, filling_of, fresh_name
 from s2s_ad.core.callee import Callee, item_of, items_of
 from s2s_ad.core.custom import CustomCallee
 from s2s_ad.core.magnitudes import hand_in, note_questioned, questioned
@@ -121,6 +121,8 @@ class _Walk:
             fit = [x if x is None else fitted(self.builder, x, value) for x, value in pairs]
             self.compounds[name] = results, fit
             return
+        if tangent is not None and filling_of(self.builder, tangent) == 0:
+            tangent = None  # what it is multiplied with later may be infinite
         if tangent is not None:
             tangent = fitted(self.builder, tangent, view.result)
         self._enter(name, view.result, tangent)

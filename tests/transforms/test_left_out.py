@@ -279,3 +279,15 @@ def test_text_for_itself_divides_by_nothing_that_the_function_left_out():
         warnings.simplefilter("ignore")
         found = scope["quotient_by_a_count_grad"](np.array([0.0, 2.0]))
     np.testing.assert_allclose(found, PROGRAMS[quotient_by_a_count])
+
+
+@pytest.mark.parametrize("y", [np.array([0.3, 0.7]), np.array([0.0, -2.0])])
+def test_a_tangent_that_cancels_is_none(y):
+    """What a power of a negative number has of its exponent is nan."""
+
+    def f(y):
+        nothing = y - y
+        return np.sum(np.array([-0.8, 0.5]) ** nothing * y)
+
+    assert jvp(f, (y,), (y,))[1] == pytest.approx(np.sum(y))
+    np.testing.assert_array_equal(grad(f)(y), 1.0)
