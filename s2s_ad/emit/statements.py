@@ -169,10 +169,10 @@ class Statements:
         return [_augmented(target, gast.Add(), value)]
 
     def _set(self, line: Line, target: gast.Subscript, value: gast.AST) -> gast.stmt:
-        """x[i] = value, or x[i] *= 2 where a derivative makes x[i] * 2 of the same dtype."""
+        """x[i] = value, or x[i] *= 2 where that is x[i] * 2 of the same dtype."""
         statement, program = line.statement, self.naming.program
         plain = isinstance(value, gast.BinOp) and not isinstance(value.op, gast.MatMult)
-        if plain and isinstance(statement, form.Op) and statement.phase in DERIVED:
+        if plain and isinstance(statement, form.Op):
             dtypes = [values.strong_dtype(program.fact(each)) for each in statement.operands[:2]]
             same = not values.missing(dtypes) and dtypes[0] == dtypes[1]
             same = same or self.naming.holds_numbers(statement.operands[0].id)

@@ -77,9 +77,11 @@ class Pad(Structural):
         return batch.builder.emit(self, operation.operands, _of_samples(operation.params))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        widths = call.keywords[0].value
-        if len(widths.elts) == 1:  # one axis: the pair alone says it
-            widths = widths.elts[0]
+        pairs = call.keywords[0].value.elts
+        widths = pairs[0] if len(pairs) == 1 else call.keywords[0].value
+        ends = [each for pair in pairs for each in pair.elts]
+        if len({gast.dump(each) for each in ends}) == 1:  # the same at all ends
+            widths = ends[0]
         return gast.Call(call.func, [*call.args, widths], call.keywords[1:])
 
 

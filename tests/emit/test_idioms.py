@@ -69,7 +69,15 @@ def turning(x, dt, n):
     return cost
 
 
+def scaled_in_place(x, w):
+    y = np.pad(x, 1, mode="edge") * w
+    y[y > 0.5] *= 0.5
+    y[1:] *= 0.95
+    return np.sum(y**3)
+
+
 CASES = [
+    (scaled_in_place, (X, 1.3)),
     (turning, (X, 0.3, 4)),
     (on_one_line, (X, 3)),
     (two_loops, (X, X + 1.0)),
@@ -107,6 +115,13 @@ def test_a_number_that_is_shorter_than_a_name_is_written_again():
 def test_what_a_pass_keeps_is_kept_before_its_next_value():
     text = grad(turning).source(X, 0.3, 4)
     assert "angle_2" not in text
+
+
+def test_what_the_user_scales_in_place_is_scaled_in_place():
+    text = grad(scaled_in_place).source(X, 1.3).partition("# backward")[0]
+    assert "y[1:] *= 0.95" in text
+    assert text.count("*= 0.5") == 1
+    assert 'np.pad(x, 1, mode="edge")' in text
 
 
 LISTS = {
