@@ -238,6 +238,14 @@ class Captures:
             return self._set(value, place)
         return value if isinstance(value, CAPTURED_AS_IS) else Captured(value, place)
 
+    def computed(self, value: Any, text: str) -> Any:
+        """What stands for an object that was computed of constants: its numbers are known, too.
+
+        It is another object each time, so no place would be that of a number that was asked for.
+        """
+        self._constant.add(id(value))
+        return self.held(value, text)
+
     def fixed(self, value: Any, text: str) -> Any:
         """What the compiler works with for a constant of this library, without guards."""
         if tree.is_container(value):

@@ -892,6 +892,30 @@ def keys_that_are_computed(x):
     return found["a1:01"] + found["b2:02"] ** 2 * len(f"{labels.next('c')}-{labels.count}")
 
 
+DAY = datetime.datetime(2007, 2, 18, 20, tzinfo=datetime.UTC)
+DELTAS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def of_a_date(x):
+    """What is computed of a date is another object each time that it is looked at."""
+    when = DAY.utctimetuple()
+    year, month = when.tm_year, when.tm_mon
+    if year == 2006 + len(DELTAS) - 1:
+        month = min(month, len(DELTAS[year - 2006]))
+    return np.sum(x) ** month * DELTAS[year - 2006][month - 1]
+
+
+def first_of(holder, x):
+    try:
+        return x * holder[0]
+    except (TypeError, IndexError):
+        return x * 3.0
+
+
+def items_of_anything(x):
+    return np.sum(first_of(2, x) * first_of(None, x) + first_of([5.0], x) - first_of([], x))
+
+
 SETS = [sets_of_keys, of_a_wrapper, frozen_keys, objects_that_are_iterators, lists_three_deep]
 AROUND = [
     *SETS,
@@ -903,6 +927,7 @@ AROUND = [
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
 AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
+AROUND += [of_a_date, items_of_anything]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]

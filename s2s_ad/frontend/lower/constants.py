@@ -59,7 +59,7 @@ def known_result(lowering: Lowering, function: Callable, *args: Any, **kwargs: A
         result = function(*known, **named)
     if type(result) in (*PYTHON_NUMBERS, str, bytes, types.NoneType):
         return result
-    return lowering.captures.held(result, function.__name__)
+    return lowering.captures.computed(result, function.__name__)
 
 
 def _known(value: Any) -> Any:

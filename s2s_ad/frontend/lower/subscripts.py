@@ -113,6 +113,9 @@ def _of_an_object(lowering: Lowering, value: Any, index: Any) -> Any:
     entries = lowering.captures.entries(value)
     if entries is not None:
         return _of_mapping(lowering, type(known), entries, index)
+    if type(known) in (*values.PYTHON_NUMBERS, type(None)):
+        text = f"'{type(known).__name__}' object is not subscriptable"
+        raise lowering.there_is_none(TypeError(text))
     foreign = refused_foreign([type(known)])
     raise foreign or UnsupportedError("S2S201", f"a subscript of {with_article(class_name(known))}")
 
