@@ -11,7 +11,7 @@ import inspect
 import linecache
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import gast
@@ -28,11 +28,15 @@ SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function's definition: its node in gast, and where it stands."""
+    """A function's definition: its node in gast, and where it stands.
+
+    `lines` are its own, by their numbers: a file may be long, and a process keep many of its
+    functions.
+    """
 
     node: gast.FunctionDef | gast.Lambda
     file: str
-    lines: tuple[str, ...]
+    lines: Mapping[int, str]
     name: str
 
     def origin(
@@ -41,7 +45,7 @@ class Source:
         """The place of a node of this source."""
         line = getattr(node, "lineno", self.node.lineno)
         column = getattr(node, "col_offset", 0)
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        text = self.lines.get(line, "")
         end = getattr(node, "end_col_offset", None)
         if end is None or getattr(node, "end_lineno", line) != line:
             end = len(text.rstrip().encode())
@@ -133,7 +137,13 @@ def _read_in(script: Script, function: types.FunctionType) -> Source:
     converted = gast.ast_to_gast(node)
     if around is not None:
         mangle(converted, around.name.lstrip("_"))
-    return Source(converted, file, script.lines, function.__name__)
+    return Source(converted, file, _lines_of(node, script), function.__name__)
+
+
+def _lines_of(node: ast.AST, script: Script) -> dict[int, str]:
+    """The lines from the first decorator to the last of the body, by their numbers."""
+    first, last = _first_line(node), node.end_lineno or node.lineno
+    return dict(enumerate(script.lines[first - 1 : last], first))
 
 
 Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
@@ -224,8 +234,9 @@ def _find(module: Module, function: types.FunctionType) -> Found:
     return found[0]
 
 
-def _first_line(node: ast.FunctionDef) -> int:
-    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+def _first_line(node: ast.FunctionDef | ast.Lambda) -> int:
+    decorators = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _find_lambdas(module: Module, code: types.CodeType) -> list[Found]:

@@ -4,6 +4,7 @@ import enum
 import functools
 import gc
 import importlib
+import inspect
 import linecache
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 
 from frontend.loading import load, load_file
 from s2s_ad import S2SError, grad, jit
-from s2s_ad.frontend.source import source_of
+from s2s_ad.frontend.source import Source, source_of
 
 X = np.array([0.3, -0.7, 1.1])
 
@@ -306,3 +307,18 @@ def test_recursion_is_refused():
 def test_sources_are_read_once():
     function = lambda x: x * x
     assert source_of(function).node is source_of(function).node
+
+
+@functools.cache
+def decorated(x):
+    return np.sum(
+        x**2,
+    )
+
+
+@pytest.mark.parametrize("function", [decorated.__wrapped__, Source.origin])
+def test_a_source_holds_its_own_lines_alone(function):
+    """The tuple of all lines of the file was kept for each function in it."""
+    lines = source_of(function).lines
+    assert "".join(lines.values()) == inspect.getsource(function)
+    assert min(lines) == function.__code__.co_firstlineno
