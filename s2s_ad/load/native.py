@@ -6,7 +6,6 @@ that Python raises, at the user's line, or serves what the loops were not writte
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import importlib.util
@@ -19,7 +18,6 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from graphlib import CycleError, TopologicalSorter
 from sys import stdlib_module_names as STANDARD
 from types import CodeType
 from typing import Any
@@ -35,8 +33,8 @@ from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.text import WIDTH
 from s2s_ad.load.module import Loaded, load
-from s2s_ad.load.numba_cache import digest_of, keep_on_disk, tell_apart
-from s2s_ad.native import generated
+from s2s_ad.load.native_functions import NativeModule
+from s2s_ad.load.numba_cache import keep_on_disk
 from s2s_ad.native.cutting import Cut, Part, around_parts, loops_of
 from s2s_ad.native.state import captured_by, is_passed
 
@@ -142,14 +140,12 @@ class Native:
         file = f"<s2s_ad native {self.name} {next(_number)}>"
         text, name = self.text, self.name
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        space: dict[str, Any] = {"__name__": generated.__name__}
-        exec(compile(text, file, "exec"), space)
-        digest = digest_of(text)
-        tell_apart(space, digest)
+        module = NativeModule(text)
+        space = module.define(file, _entries(name))
         entries = {each: space[each] for each in _entries(name) if each in space}
         _called_from_python_alone(space, entries)
-        if self.cache and not _has_recursion(text):
-            keep_on_disk(entries, digest)  # the others are compiled into these
+        if self.cache and not module.is_recursive:  # a call of itself is of an address
+            keep_on_disk(entries, module.digest)  # the others are compiled into these
         kernel = space[name]
         weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
         kinds = [(from_dtype(dtype), rank) for dtype, rank in self.kinds]
@@ -203,24 +199,6 @@ def _called_from_python_alone(space: Mapping[str, Any], entries: Collection[str]
         if options is not None:
             options["no_cfunc_wrapper"] = True
             options["no_cpython_wrapper"] = name not in entries
-
-
-def _has_recursion(text: str) -> bool:
-    """Whether a function of a module calls itself, perhaps through others.
-
-    What Numba makes of such a one calls an address that is not there in another process.
-    """
-    functions = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
-    own = {each.name for each in functions}
-    calls = {
-        each.name: {e.id for e in ast.walk(each) if isinstance(e, ast.Name)} & own
-        for each in functions
-    }
-    try:
-        TopologicalSorter(calls).prepare()
-    except CycleError:
-        return True
-    return False
 
 
 def natively(

@@ -20,6 +20,7 @@ from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
 from s2s_ad.native.coalescing import coalesced
 from s2s_ad.native.counted import counted
+from s2s_ad.native.counters import counted_together
 from s2s_ad.native.effects import Effects
 from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
@@ -54,7 +55,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         shown, returned = self.open()
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = with_origin(gast.Return(value), None)
-        body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
+        body = counted_together(coalesced([*self.writer.blocks[0], return_], shown))
+        body = fused(body, shown)
         body = reused(by_columns(reordered(body, shown), shown), shown)
         body = counted(read_ahead(kept(body, shown), shown))
         parameters = [form.name(each, gast.Param) for each in shown]

@@ -128,7 +128,8 @@ class _Layouts:
             negative = size.known is not None and size.known < 0
             if negative and _is_below(-size - 1, count):
                 return plus(length.text, text)
-        checked, writer = call("within", text, length.text), self.writer
+        writer = self.writer
+        checked = call("within", text, writer.steady(length))
         own = writer.once(checked, "at_index", lambda own: writer.emit(assign(own, checked)))
         self.reads.add(own)
         return name(own)

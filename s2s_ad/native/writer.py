@@ -244,6 +244,15 @@ class Writer:
             seen.add(key)
             text = known
 
+    def steady(self, length: Length) -> Expression:
+        """The length, by a name that arrays of this length have in common and that stays."""
+        dim = length.dim
+        if isinstance(dim, Dim) and len(dim.size.terms) == 1 and dim.size.constant == 0:
+            known = self.size_text(dim.size)
+            if known is not None and not self._changes(known):
+                return known
+        return self.canonical(length.text)
+
     def _bound(self, length: Length) -> Expression:
         """The length of a loop, called alike in all loops that are equally long."""
         if isinstance(length.dim, int):

@@ -16,6 +16,7 @@ from s2s_ad.api.families import FAMILIES
 from s2s_ad.cli import main
 from s2s_ad.load import numba_cache
 from s2s_ad.load.disk_cache import DiskCache, default_folder
+from s2s_ad.load.native_functions import NativeModule
 
 KEY = {"function": "f", "arguments": ["float64"], "text": "12ab"}
 PAYLOAD = bytes(range(256)) * 3
@@ -262,6 +263,34 @@ def test_comments_and_docstrings_do_not_tell_code_apart():
     texts = ['def f(x):\n    """At line 3."""\n    return x  # line 3\n', "def f(x):\n    return x"]
     assert numba_cache.digest_of(texts[0]) == numba_cache.digest_of(texts[1])
     assert numba_cache.digest_of(texts[0]) != numba_cache.digest_of("def f(x):\n    return -x")
+
+
+HELPER = """
+from numba import njit
+
+@njit
+def inner(x):
+    return {} * x
+
+@njit
+def helper(x):
+    return inner(x) + 1
+
+@njit
+def {}(x):
+    return helper(x)
+"""
+
+
+def test_what_modules_define_alike_is_compiled_once():
+    twice, again, thrice = (
+        NativeModule(HELPER.format(factor, name)).define("file", [name])
+        for factor, name in ((2, "f"), (2, "g"), (3, "f"))
+    )
+    assert twice["helper"] is again["helper"]
+    assert twice["helper"] is not thrice["helper"]  # it calls another function
+    assert [twice["f"](2), again["g"](2), thrice["f"](2)] == [5, 5, 7]
+    assert len(twice["helper"].signatures) == 1
 
 
 def test_the_command_lists_and_clears(cache, folder, monkeypatch, capsys):

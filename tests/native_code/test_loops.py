@@ -15,6 +15,7 @@ from native_code.test_native import leaves, loops_alone, moving
 from s2s_ad import grad, jit, value_and_grad
 from s2s_ad.load.native import Native
 from s2s_ad.native import affine
+from s2s_ad.native.counters import counted_together
 
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -35,6 +36,16 @@ def triangle(A, B):
         for j in range(B.shape[1]):
             B[i, j] += np.dot(A[i + 1 :, i], B[i + 1 :, j])
     return np.sum(B**2)
+
+
+def leapfrog(q, steps, k):
+    """Lists are kept in each pass, and arrays of one length have the same index."""
+    p, force = np.zeros_like(q), np.zeros_like(q)
+    for _ in range(steps):
+        force[k] = -np.sin(q[k])
+        p[k] = p[k] + 0.1 * force[k] * p[k] ** 2 - 0.1
+        q = q + 0.1 * p * q**2
+    return np.sum(q**2 + p**2)
 
 
 def orthogonal(A):
@@ -228,6 +239,7 @@ LOOPS = {
     "columns of the columns before": (sweep, (A, rng.random((6, 6)))),
     "a column of a row": (mirrored, (A,)),
     "lists of lists": (kept_by_both, (x, 5)),
+    "lists filled in step": (leapfrog, (x, 5, -2)),
     "products of columns": (covariances, (A[:, :4],)),
     "elements beside each other": (shifted, (x,)),
     "lengths that differ": (shrinking, (x, 1.5)),
@@ -433,6 +445,52 @@ def test_lists_of_lists_are_one_array():
     text = jit(grad(orthogonal)).source(A[:, :4], native=True)
     assert ".append(" not in text
     assert "filled_2" in text
+
+
+def test_lists_that_are_filled_in_step_have_one_counter():
+    text = jit(grad(leapfrog)).source(x, 5, -2, native=True)
+    assert text.count("saved") > text.count("filled") > 0
+    assert "filled_2" not in text
+
+
+def test_an_index_is_asked_once_of_arrays_of_one_length():
+    text = jit(grad(leapfrog)).source(x, 5, -2, native=True)
+    assert text.count("= within(") == 2  # in the loop, and in that of the backward pass
+
+
+IN_STEP = """
+a = 0
+b = 0
+for i in range(n):
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    "body, is_one",
+    [
+        ("a += 1; s[a] = x; b += 1", True),
+        ("a += 1; s[b] = x; b += 1", True),
+        ("b += 1; s[a] = x; a += 1", True),
+        ("a += 1; s[a] = t[b]; b += 1", False),
+        ("a += 1; s[a] = x; a += 1; s[b] = x; b += 1; b += 1", False),
+        ("a += 1; b += 2", False),
+        ("a += 1; b = a + 1", False),
+        ("a += 1\n    if i > 2:\n        break\n    b += 1", False),
+        ("a += 1\n    if i > 2:\n        b += 1", False),
+        ("a += 1\n    if i > 2:\n        s[a] = x\n    b += 1", True),
+    ],
+)
+def test_counters_are_one_where_nothing_tells_them_apart(body, is_one):
+    text = IN_STEP.format(body)
+    made = gast.unparse(gast.Module(counted_together(gast.parse(text).body), []))
+    assert ("b" in made) is not is_one
+    both = []
+    for each in (text, made):
+        space = {"n": 5, "x": 1.0, "s": [0.0] * 20, "t": [*range(20)]}
+        exec(each, space)
+        both.append((space["s"], space["a"], space.get("b", space["a"])))
+    assert both[0] == both[1]
 
 
 def test_updates_are_copied_where_they_have_to_be():
