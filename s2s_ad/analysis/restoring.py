@@ -7,8 +7,10 @@ overwrites are kept, and not the array.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
@@ -37,8 +39,14 @@ class Restoring:
     indices: list[str]
 
 
-def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restoring | None:
-    """The arrays of these places, (at the start, at the end of a pass), that can be restored."""
+def restoring(
+    program: Program, places: Mapping[int, tuple[str, str]], needed: Collection[str]
+) -> Restoring | None:
+    """The arrays of these places, (at the start, at the end of a pass), that can be restored.
+
+    Args:
+        needed: what the second half has in any case: of elements among them nothing else is kept.
+    """
     computed = {e.target: e for e in program.body if isinstance(e, form.Op)}
     scratch = _writer(program)
     chains = {
@@ -50,11 +58,15 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     }
     if not chains:
         return None
-    writer, before = _writer(program), {}
+    writer, before, read = _writer(program), {}, _reads_before(program, needed)
     instead: dict[str, form.Op] = {}
+    overwritten: list[str] = []
     for statement in (each for chain in chains.values() for each in chain):
         array = statement.operands[0].id
-        before[statement.target], instead[array] = _restored(writer, statement, array)
+        known = read.get(statement.target)
+        reading, old = _old(writer, statement) if known is None else ([], known)
+        before[statement.target], instead[array] = reading, _restored(statement, old)
+        overwritten += [each.target for each in reading] if known is None else [known]
     body = [
         each
         for statement in program.body
@@ -63,7 +75,6 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     made = program.with_(body=tuple(body), facts=writer.facts, hints=writer.hints)
     starts = {places[place][0] for place in chains}
     after = {places[place][1]: place for place in chains}
-    overwritten = [each.target for reading in before.values() for each in reading]
     return Restoring(made, starts, instead, after, overwritten, _circular(computed, instead))
 
 
@@ -106,9 +117,23 @@ def _chain(computed: Mapping[str, form.Op], start: str, end: str) -> Sequence[fo
 
 def _overwrites_all(writer: Builder, statement: form.Op) -> bool:
     """Whether what a store overwrites is the array itself, so that nothing less could be kept."""
-    array = statement.operands[0].id
-    _, restored = _restored(writer, statement, array)
-    return getattr(restored.operands[1], "id", None) == array
+    _, old = _old(writer, statement)
+    return old == statement.operands[0].id
+
+
+def _reads_before(program: Program, needed: Collection[str]) -> dict[str, str]:
+    """The updates before which the elements that they change were read: what these are called."""
+    read: dict[tuple[str, str], str] = {}
+    found: dict[str, str] = {}
+    for each in program.body:
+        if not isinstance(each, form.Op) or "index" not in each.parameters or not each.operands:
+            continue
+        elements = getattr(each.operands[0], "id", ""), gast.dump(each.parameters["index"])
+        if each.rule.updates and elements in read:
+            found[each.target] = read[elements]
+        elif each.function is operator.getitem and each.target in needed:
+            read.setdefault(elements, each.target)
+    return found
 
 
 def _writer(program: Program) -> Builder:
@@ -117,15 +142,17 @@ def _writer(program: Program) -> Builder:
     return builder
 
 
-def _restored(
-    writer: Builder, statement: form.Op, array: str
-) -> tuple[list[form.Statement], form.Op]:
-    """(what reads the elements before the store, what puts them back)."""
-    index = statement.parameters["index"]
+def _old(writer: Builder, statement: form.Op) -> tuple[list[form.Statement], str]:
+    """(what reads the elements that a store changes before it does, what these are called)."""
     atoms = {name: Symbol(writer, name) for name in writer.facts}
-    first = len(writer.body)
+    first, (array, *_) = len(writer.body), statement.operands
     with writer.at(statement.origin, statement.phase):
-        old = writer.call(operator.getitem, (atoms[array], writer.view(index, atoms)), {})
-    reading = writer.body[first:]
-    operands = [form.name(statement.target), to_node(old)]
-    return reading, statement.beside(array, runtime.index_set, operands, {"index": index})
+        index = writer.view(statement.parameters["index"], atoms)
+        old = writer.call(operator.getitem, (atoms[array.id], index), {})
+    return writer.body[first:], to_node(old).id
+
+
+def _restored(statement: form.Op, old: str) -> form.Op:
+    """The store that puts the elements back."""
+    operands, index = [form.name(statement.target), form.name(old)], statement.parameters["index"]
+    return statement.beside(statement.operands[0].id, runtime.index_set, operands, {"index": index})

@@ -60,7 +60,7 @@ def own_zeros(program: Program) -> Program:
             zeros = made[name]
             operands, given = zeros.operands, zeros.parameters
             body.append(statement.beside(own, zeros.function, operands, given))
-            statement = _with_own(statement, name, own)
+            statement = _with_own(statement, name, own, hints.get(name, TEMPORARY).text)
         if getattr(statement, "target", None) not in others:
             body.append(statement)
     return program.with_(body=tuple(body), facts=facts, hints=hints)
@@ -102,15 +102,19 @@ def _fills(statement: form.Statement) -> Iterator[str]:
             yield each.id
 
 
-def _with_own(statement: form.Statement, name: str, own: str) -> form.Statement:
-    """The statement that begins with another array at the last place where it began with one."""
+def _with_own(statement: form.Statement, name: str, own: str, called: str) -> form.Statement:
+    """The statement that begins with another array at one place where it began with one.
+
+    It is the last one, and of a loop the last one that goes by another name in it, if there is one.
+    """
     loop, operands = region_of(statement), list(statement.operands)
-    first, end = 0, 1
-    if isinstance(loop, Loop):
-        first = 3 if loop.is_for else 0
-        end = first + loop.carried
-    place = next(i for i in reversed(range(first, end)) if getattr(operands[i], "id", "") == name)
-    operands[place] = form.name(own)
+    if not isinstance(loop, Loop):
+        operands[0] = form.name(own)
+        return statement.with_operands(operands)
+    first, leaves = 3 if loop.is_for else 0, loop.leaves(loop.body).carried
+    places = [k for k in range(loop.carried) if getattr(operands[first + k], "id", "") == name]
+    others = [k for k in places if loop.body.hints.get(leaves[k], TEMPORARY).text != called]
+    operands[first + (others or places)[-1]] = form.name(own)
     return statement.with_operands(operands)
 
 

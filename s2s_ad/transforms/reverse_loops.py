@@ -276,10 +276,12 @@ class Backward:
         """The pass with elements put back into arrays, where less is kept that way."""
         places: dict[int, tuple[str, str]] = {}
         joint, results = best.joint, [value for _, value in best.adjoints]
+        late = (each.target for each in best.halves.late if isinstance(each, form.Op))
+        needed = {*best.halves.kept, *late}
         for place, (leaf, value) in enumerate(zip(self.leaves.carried, carried, strict=True)):
             if not isinstance(value, Symbol) or value.name == leaf:
                 continue
-            found = restoring(joint, places | {place: (leaf, value.name)})
+            found = restoring(joint, places | {place: (leaf, value.name)}, needed)
             if found is None or place not in found.after.values():
                 continue
             more = [*results, *(Symbol(best.sweep.builder, name) for name in found.leaves)]

@@ -181,3 +181,27 @@ def test_an_adjoint_is_updated_though_another_one_begins_as_a_product_of_a_third
     for place in (0, 1):
         at = lambda each: pushed(*[each if i == place else X for i in (0, 1)], 3)
         np.testing.assert_allclose(found[place], differences(at, X), rtol=1e-6)
+
+
+def leapfrog(q, k):
+    p, force = np.zeros_like(q), np.zeros_like(q)
+    for _ in range(3):
+        force[k] = -np.sin(q[k])
+        p[k] = p[k] + 0.1 * force[k] * p[k] ** 2 - 0.1
+        q = q + 0.1 * p * q**2
+    return np.sum(q**2 + p**2)
+
+
+def test_zeros_of_two_variables_are_each_called_after_its_own():
+    text = grad(leapfrog).source(X, 1)
+    assert "    p = np.zeros_like(q)" in text
+    assert "    force = np.zeros_like(q)" in text
+    assert "p_2" not in text
+
+
+def test_an_element_that_is_put_back_is_the_one_that_was_read():
+    """Not read once for the derivative, and once more to restore the array."""
+    text = grad(leapfrog).source(X, 1)
+    assert text.count("= p[k]") == 1
+    assert "    p[k] = p_k  # line" in text
+    np.testing.assert_allclose(grad(leapfrog)(X, 1), differences(lambda x: leapfrog(x, 1), X), 1e-6)
