@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,13 +14,19 @@ from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.spelling import names_in
 
 
-def coalesced(body: list[gast.stmt], parameters: Sequence[str]) -> list[gast.stmt]:
-    """The statements of a function without the moves that need not be."""
+def coalesced(
+    body: list[gast.stmt], parameters: Sequence[str], telling: Collection[str] = ()
+) -> list[gast.stmt]:
+    """The statements of a function without the moves that need not be.
+
+    Args:
+        telling: names that say more than others, of which one that is the same may do without.
+    """
     steps = [*_steps(body)]
     variables = Variables(steps, Liveness(steps, parameters, ()), (), {}, {})
     order = [*parameters, *_assigned(steps)]
     called: dict[str, str] = {}
-    for name in order:
+    for name in [*parameters, *(each for each in order if each in telling), *order]:
         called.setdefault(variables.of(name), name)
     shown = {name: called[variables.of(name)] for name in order}
     return _renamed(body, {name: new for name, new in shown.items() if name != new})

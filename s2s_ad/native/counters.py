@@ -70,8 +70,8 @@ def _target(statement: gast.stmt) -> str | None:
 def _assigned(statement: gast.stmt) -> set[str]:
     """The variables that a statement assigns, its blocks left out."""
     targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-    nodes = (node for each in targets if each is not None for node in gast.walk(each))
-    return {e.id for e in nodes if isinstance(e, gast.Name) and isinstance(e.ctx, gast.Store)}
+    several = [each.elts if isinstance(each, gast.Tuple) else [each] for each in targets]
+    return {e.id for e in itertools.chain(*several) if isinstance(e, gast.Name)}
 
 
 def _change(update: gast.stmt) -> gast.stmt:

@@ -12,6 +12,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee
+from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.saved import PACK
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import with_origin
@@ -55,7 +56,11 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         shown, returned = self.open()
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = with_origin(gast.Return(value), None)
-        body = counted_together(coalesced([*self.writer.blocks[0], return_], shown))
+        hints = self.program.hints
+        telling = {
+            own for core, own in self.shown.items() if hints.get(core, TEMPORARY).text == own
+        }
+        body = counted_together(coalesced([*self.writer.blocks[0], return_], shown, telling))
         body = fused(body, shown)
         body = reused(by_columns(reordered(body, shown), shown), shown)
         body = counted(read_ahead(kept(body, shown), shown))

@@ -78,5 +78,7 @@ class Composed(Composite):
         return self.meaning(builder, **arguments)
 
 
-def composed(function: Any, text: str, meaning: Callable, of_complex: bool = False) -> None:
-    register(Composed(function, text, meaning, of_complex))
+def composed(
+    function: Any, text: str, meaning: Callable, of_complex: bool = False, **facts: Any
+) -> None:
+    register(Composed(function, text, meaning, of_complex, **facts))

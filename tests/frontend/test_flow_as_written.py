@@ -339,6 +339,16 @@ def arrays_of_another_shape(x):
     return np.sum(a * a) + np.sum(b[:, 0] * b[:, 1]) + np.atleast_1d([3, 3]).size * x
 
 
+def views_of_another_shape(x):
+    row, column = np.mgrid[0:2, 0:3]
+    whole = x * (1.0 + row + column)
+    part = whole[1]
+    part.shape = -1, 3
+    part[0] *= x
+    row.shape = column.shape = 6
+    return np.sum(whole**2) + np.sum(part) + np.sum((row * column) ** 2) * x
+
+
 def turned(x):
     queue = collections.deque([x, 2 * x, 3.0])
     queue.rotate(1)
@@ -386,6 +396,7 @@ PROGRAMS = [
     (where_of_a_mask, (0.7,)),
     (bisections, (0.7,)),
     (arrays_of_another_shape, (0.7,)),
+    (views_of_another_shape, (0.7,)),
     (turned, (0.7,)),
     (attributes_of_functions, (0.7,)),
     (copies, (0.7,)),
@@ -445,6 +456,16 @@ def prints(n):
     return n * 2.0
 
 
+def reshaped_on_a_path(x):
+    """The rows are there before it is known whether their shape is another one."""
+    whole = np.zeros((2, 4))
+    row = whole[0]
+    if x > 0:
+        row.shape = 2, 2
+    row[0] = x
+    return np.sum(whole)
+
+
 def reshaped_under_a_view(x):
     a = np.zeros(6)
     v = a[1:]
@@ -502,6 +523,7 @@ def in_a_file(x):
         (changes_what_a_cache_keeps, "what a function with a cache has returned is changed"),
         (lambda x: prints(2) * x, "a call of prints, which keeps its results, and does more"),
         (lambda x: copy.deepcopy(Doubles(x), {}).value, "copy.deepcopy with a memo"),
+        (reshaped_on_a_path, "not certain to be alone in its memory"),
         (reshaped_under_a_view, "not certain to be alone in its memory"),
         (in_swallows, "may swallow an exception"),
         (in_asks, "whose __exit__ asks for the exception"),

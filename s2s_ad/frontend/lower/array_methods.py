@@ -139,8 +139,13 @@ def partition(
 
 def _is_own(x: Symbol) -> bool:
     """Whether it is an array with memory of its own, that the function has made."""
+    return _is_made(x) and x.view is None
+
+
+def _is_made(x: Symbol) -> bool:
+    """Whether it is an array that the function has made, or a view."""
     made = isinstance(x, Reference) and x.born > 0 and x.source is None and not x.refusal
-    return made and x.view is None and not x.kin and x.number is False
+    return made and not x.kin and x.number is False
 
 
 @evaluates(np.ndarray.setflags)
@@ -161,8 +166,7 @@ def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> 
 
 def _check_alone(x: Symbol, what: str, help: str) -> None:
     """Raise where another array may share the memory, which would then see another layout."""
-    views = isinstance(x, Reference) and any(each() is not None for each in x.views)
-    if not _is_own(x) or views or not x.contiguous or not x.shape:
+    if not _is_own(x) or not _is_in_order(x):
         raise SharedMemoryError(
             "S2S207",
             f"{what} of an array that is not certain to be alone in its memory, in the order of C",
@@ -171,12 +175,38 @@ def _check_alone(x: Symbol, what: str, help: str) -> None:
         )
 
 
+def _is_in_order(x: Reference) -> bool:
+    """Whether the elements stand in the order of C, and no view shows them."""
+    viewed = any(each() is not None for each in x.views)
+    return not viewed and x.contiguous and bool(x.shape)
+
+
 def set_shape(lowering: Lowering, x: Symbol, shape: Any) -> None:
     """`x.shape = shape`: the elements stay where they are."""
-    _check_alone(x, "the shape", "x = x.reshape(shape)")
+    memory = lowering.memory
+    of_view = _is_made(x) and x.view is not None and memory.is_of_this_path(x)
+    if not of_view or not _is_in_order(x):
+        _check_alone(x, "the shape", "x = x.reshape(shape)")
     if isinstance(shape, Tree):
         shape = tuple(known_items(lowering, shape))
-    lowering.memory.assign(x, np.reshape(settled(x), settled(shape)))
+    shape = settled(shape)
+    reshaped = np.reshape(settled(x), shape)
+    if of_view:
+        memory.show_otherwise(x, _reshaped(x.view, shape), reshaped)
+    else:
+        memory.assign(x, reshaped)
+
+
+def _reshaped(view: View, shape: Any) -> View:
+    """A view by which the elements are seen in another shape."""
+    write = view.write
+
+    def put(whole: Any, part: Any) -> Any:
+        return write(whole, reshape_like(part, view.read(whole)))
+
+    return View(
+        view.base, lambda whole: np.reshape(view.read(whole), shape), None if write is None else put
+    )
 
 
 SETTERS["shape"] = set_shape

@@ -236,6 +236,15 @@ class Memory(Kinship):
         self._hold(value, content)
         self._refresh(value)
 
+    def is_of_this_path(self, value: Any) -> bool:
+        """Whether an object was made on the path that is lowered now: undoing that leaves none."""
+        return not self._marks or value.born > self._marks[-1]
+
+    def show_otherwise(self, value: Reference, view: View, content: Symbol) -> None:
+        """Let a view that was made on this path show its array in another way from now on."""
+        value.view = view
+        self._hold(value, content)
+
     def _hold(self, value: Any, content: Any) -> None:
         at = len(self.builder.body) if self.builder else 0
         self.journal.append(Change(value, value.content, at, self._keeps))
