@@ -82,7 +82,7 @@ class Calls(State):
         alike = callee.is_recursive
         given = [self._argument(a, callee.program.facts[leaf], alike=alike) for a, leaf in pairs]
         given += [
-            self.writer.whole(self.nodes[each], "captured") if is_passed(fact) else None
+            self._passed(self.nodes[each], fact, "captured") if is_passed(fact) else None
             for each, fact in captured_by(callee.program).items()
         ]
         self._settle()  # it may change lists and arrays that it is given
@@ -127,14 +127,19 @@ class Calls(State):
         node = self._node(atom)
         if not is_passed(fact):
             return None
+        dtype = dtype_of(fact)
+        if isinstance(node, Node) and dtype is not None:
+            node = self.writer.cast(node, dtype)
+        if isinstance(node, Node) and alike and node.rank:
+            return self.writer.contiguous(node, self._text(atom)).whole()
+        return self._passed(node, fact, self._text(atom))
+
+    def _passed(self, node: Any, fact: Any, text: str) -> Expression:
+        """A value as a function is given it."""
         if isinstance(node, ListNode):
             return name(self._as_list(node, fact).text)
         if isinstance(node, SavedNode):
             return name(node.text)
         if not isinstance(node, Node):
             raise NotNative(f"a function that is given {node!r}")
-        dtype = dtype_of(fact)
-        node = node if dtype is None else self.writer.cast(node, dtype)
-        if alike and node.rank:
-            return self.writer.contiguous(node, self._text(atom)).whole()
-        return self.writer.whole(node, self._text(atom))
+        return self.writer.whole(node, text)

@@ -58,12 +58,25 @@ def own_zeros(program: Program) -> Program:
             own = fresh_name()
             facts[own], hints[own] = facts[name], TEMPORARY
             zeros = made[name]
-            operands, given = zeros.operands, zeros.parameters
-            body.append(statement.beside(own, zeros.function, operands, given))
+            near = zeros if zeros.phase == statement.phase else statement
+            another = near.beside(own, zeros.function, zeros.operands, zeros.parameters)
+            body.insert(_place_of(another, body), another)
             statement = _with_own(statement, name, own, hints.get(name, TEMPORARY).text)
         if getattr(statement, "target", None) not in others:
             body.append(statement)
     return program.with_(body=tuple(body), facts=facts, hints=hints)
+
+
+def _place_of(zeros: form.Op, body: list[form.Statement]) -> int:
+    """The place before the empty lists that a loop will fill: arrays stand beside each other."""
+    place = len(body)
+    while place and _stands_anywhere(body[place - 1]) and body[place - 1].target not in zeros.reads:
+        place -= 1
+    return place
+
+
+def _stands_anywhere(statement: form.Statement) -> bool:
+    return isinstance(statement, form.Op) and not statement.reads and region_of(statement) is None
 
 
 def makes_zeros(statement: form.Op) -> bool:
