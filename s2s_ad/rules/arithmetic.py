@@ -609,14 +609,19 @@ class Difference(Elementwise):
 
 
 def _what_is_left(builder: Builder, a: Any, b: Any) -> Any:
-    """a - b of a derivative, where a or its last term is b, be that infinite; None elsewhere."""
+    """a - b of a derivative, where a or its last term is b, be that infinite; None elsewhere.
+
+    The user's own values are computed anew for a derivative, too: there it would be nan.
+    """
+    if not isinstance(a, Symbol) or a.name not in builder.derived_names:
+        return None
     if _are_same(a, b):
         return builder.call(runtime.broadcast_like, (0.0, a), {})
     rest, last = builder.operands_of(a, operator.add) or (None, None)
     if not isinstance(rest, Symbol) or not _are_same(last, b):
         return None
     fits = rest.dtype == a.dtype and values.same_shape(rest.shape, a.shape)
-    return rest if fits and a.name in builder.derived_names else None
+    return rest if fits else None
 
 
 def _chosen_terms(builder: Builder, a: Any, b: Any, sign: int = 1) -> Any:

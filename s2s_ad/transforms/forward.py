@@ -59,6 +59,7 @@ class _Walk:
         known = [*program.leaves(), *(each.name for each in program.captured())]
         self.atoms: dict[str, Any] = {name: builder.import_name(program, name) for name in known}
         self.dots: dict[str, Any] = dict(tangents)
+        builder.derived_names.update(e.name for e in tangents.values() if isinstance(e, Symbol))
         self.compounds: dict[str, tuple[list, list]] = {}  # outputs of each, and their tangents
         self.described = Described(program)
         self.active = activity.varied(program, tangents) & activity.useful(program, outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import re
 
 import numpy as np
@@ -217,6 +218,25 @@ def test_a_flag_of_a_return_is_its_condition(x):
     expected = np.where(np.cumsum(np.array(x) < 0) == 1, np.where(np.array(x) < 0, 2.0, 0.0), 0.0)
     expected[0] += 1.0 if min(x) > 0 else 0.0
     np.testing.assert_allclose(derived(np.array(x)), expected)
+
+
+def soft_minimum(a, b, c):
+    m = min(a, b, c)
+    return m - math.log(math.exp(m - a) + math.exp(m - b) + math.exp(m - c))
+
+
+def soft_minima(x):
+    total = 0.0
+    for i in range(2, len(x)):
+        total += soft_minimum(x[i - 2], x[i - 1], x[i])
+    return total
+
+
+def test_the_distance_from_a_smallest_number_stays_behind_it():
+    """On the side that picks c, `m - c` is no adjoint that cancels."""
+    x = np.array([0.4, 0.3, 0.1])
+    assert "m = min(a, b, c)" in grad(soft_minima).source(x)
+    np.testing.assert_allclose(grad(soft_minima)(x), np.exp(-x) / np.sum(np.exp(-x)))
 
 
 def test_names_that_python_reads_as_others():
