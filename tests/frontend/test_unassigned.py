@@ -63,6 +63,24 @@ def updated(x):
     return y
 
 
+def in_a_try_of_a_loop(x):
+    for i in range(3):
+        try:
+            if x < i + 1:
+                raise ValueError
+            y = x * x
+        except ValueError:
+            pass
+    return y
+
+
+def in_a_branch_of_a_loop(x):
+    for i in range(3):
+        if x > i + 1:
+            y = x * x * (i + 1)
+    return y
+
+
 PROGRAMS = [
     on_one_side,
     on_two_of_three,
@@ -71,6 +89,8 @@ PROGRAMS = [
     in_a_helper,
     deleted_on_one_side,
     updated,
+    in_a_try_of_a_loop,
+    in_a_branch_of_a_loop,
 ]
 POINTS = [-1.3, 0.2, 1.7, 4.0, 6.5]
 

@@ -23,7 +23,7 @@ from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, 
 from s2s_ad.frontend.lower.iteration import ENDLESS
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
-from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
+from s2s_ad.frontend.lower.optional import MISSING, is_partial, settled_by, whole
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names, look
 from s2s_ad.frontend.lower.poisons import (
     Hole,
@@ -305,11 +305,18 @@ class Rolling:
         return learned
 
     def fill_holes(self, path: Path) -> bool:
-        """Carry what a pass reads and only an earlier one has assigned."""
+        """Carry what a pass reads and only an earlier one has assigned.
+
+        A local that a path leaves as it is may be without a value after the loop: it is missing
+        before.
+        """
         ends = {name: self.end(path, name, UNDEFINED) for name in self.holes}
         for name, origin in self.holes.items():
             if ends[name] is not UNDEFINED:
-                self.names[name] = self._at_first(ends[name], self.hint(name))
+                first = ends[name]
+                if origin is None and name.isidentifier():  # one of our own is read where it is
+                    first = self.before[name] = MISSING
+                self.names[name] = self._at_first(first, self.hint(name))
             elif origin is not None:
                 what = f"the local name {name!r} is read before it is assigned"
                 raise UnsupportedError("S2S202", what, origin=origin)
