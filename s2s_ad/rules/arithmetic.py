@@ -735,7 +735,8 @@ class PowerSlopes(Elementwise):
         if position == 1:
             return super().factor(position, operation, y_bar)
         builder, function = operation.result.builder, operation.rule.function
-        return y_bar * power_slope(builder, *operation.operands, function)
+        x, w = (self._in_range(each, operation.result) for each in operation.operands)
+        return y_bar * power_slope(builder, x, w, function)
 
 
 class Power(PowerSlopes):

@@ -695,3 +695,11 @@ def test_a_mask_that_is_a_factor_is_not_negated():
 
     x = np.array([-0.4, 0.58])
     np.testing.assert_allclose(grad(f)(x), central_differences(f, (x,))[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("power", [np.power, np.float_power])
+def test_the_least_exponent_of_a_dtype_has_one_below_it(power):
+    """-128 - 1 is 127 as int8."""
+    x, w = np.array([1.01, 0.99]), np.array([-128, -127], np.int8)
+    expected = -np.array([128, 127]) * x ** np.array([-129.0, -128.0])
+    np.testing.assert_allclose(grad(lambda x: np.sum(power(x, w)))(x), expected, rtol=1e-12)
