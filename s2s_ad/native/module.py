@@ -39,6 +39,8 @@ def native_text(program: Program) -> Native:
     Raises:
         NotNative: something in it has no native form.
     """
+    if not program.outputs():
+        raise NotNative("a function that returns no number")
     return Module(functions_of(program), {program.name}).text(program)
 
 

@@ -206,6 +206,13 @@ def test_what_has_no_native_form_says_why():
     assert not plain.specialised((x,), {}).text.native
 
 
+@pytest.mark.parametrize("nothing", [{}, (), []])
+def test_a_function_without_a_number_to_return_is_called_as_it_is(nothing):
+    same = jit(lambda x: x)
+    assert same(nothing) == nothing
+    assert same.text(nothing).refused == "a function that returns no number"
+
+
 def test_a_result_that_is_an_argument_stays_the_argument():
     x = np.arange(3.0)
     assert jit(lambda x: x)(x) is x
