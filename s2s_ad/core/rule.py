@@ -176,7 +176,8 @@ class Rule:
     #: a result without axes is an array, where another function would give a number
     gives_array = False
     #: the elements of a new array stand in memory in the order of C: "always", where all
-    #: "operands" do, or where the "first" operand does or is no array; "" where nobody knows
+    #: "operands" do, where the "first" operand does or is no array, or where the "indices" do that
+    #: take elements of an array with one axis; "" where nobody knows
     in_c_order = ""
     #: how a view of the first operand is written back to it: it is the "operand" itself, a "part"
     #: of complex numbers, a "permutation" of axes, an "insertion" of some, a "reshape", or undone

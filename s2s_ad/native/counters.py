@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator
 
 import gast
@@ -10,6 +11,7 @@ import gast
 from s2s_ad.native.spelling import names_in, value_of
 
 Block = list[gast.stmt]
+Update = tuple[Block, gast.stmt]
 LEAVES = (gast.Break, gast.Continue, gast.Return)
 
 
@@ -17,16 +19,12 @@ def counted_together(body: Block) -> Block:
     """The statements of a function with one counter for all that are in step."""
     in_step: dict[tuple, list[str]] = {}
     for name, updates in _counters(body).items():
-        in_step.setdefault(tuple((id(b), gast.dump(_change(s))) for b, s in updates), []).append(
-            name
-        )
+        changes = tuple((id(block), gast.dump(_change(update))) for block, update in updates)
+        in_step.setdefault(changes, []).append(name)
     for kept, *others in in_step.values():
         for other in others:
             _merge(body, kept, other)
     return body
-
-
-Update = tuple[Block, gast.stmt]
 
 
 def _counters(body: Block) -> dict[str, list[Update]]:
@@ -105,8 +103,8 @@ def _dropped(
         two: that of `other`.
     """
     places = {id(each): k for k, each in enumerate(block)}
-    pair = sorted([(places[id(one)], kept, one), (places[id(two)], other, two)], key=_place)
-    (start, early, first), (stop, late, second) = pair
+    pair = [(places[id(one)], kept, one), (places[id(two)], other, two)]
+    (start, early, first), (stop, late, second) = sorted(pair, key=operator.itemgetter(0))
     between = block[start + 1 : stop]
     if any(isinstance(node, LEAVES) for each in between for node in gast.walk(each)):
         return None
@@ -117,7 +115,3 @@ def _dropped(
     if early not in mentioned and late not in changed:
         return first
     return None
-
-
-def _place(pair: tuple[int, str, gast.stmt]) -> int:
-    return pair[0]

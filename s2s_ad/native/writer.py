@@ -247,11 +247,10 @@ class Writer:
     def steady(self, length: Length) -> Expression:
         """The length, by a name that arrays of this length have in common and that stays."""
         dim = length.dim
-        if isinstance(dim, Dim) and len(dim.size.terms) == 1 and dim.size.constant == 0:
-            known = self.size_text(dim.size)
-            if known is not None and not self._changes(known):
-                return known
-        return self.canonical(length.text)
+        is_plain = isinstance(dim, Dim) and sizes.atom_of(dim.size) is not None
+        known = self.size_text(dim.size) if is_plain else None
+        stays = known is not None and not self._changes(known)
+        return known if stays else self.canonical(length.text)
 
     def _bound(self, length: Length) -> Expression:
         """The length of a loop, called alike in all loops that are equally long."""

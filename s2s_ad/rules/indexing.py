@@ -59,6 +59,7 @@ class GetItem(Rule):
     of_complex = view = written_short = True
     lists = of_one_number = typed = True
     varied_parameters = True
+    in_c_order = "indices"
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
         return (0,)

@@ -7,6 +7,7 @@ its `else`. So most exits need no flags: both sides of the branch come to an end
 from __future__ import annotations
 
 import enum
+import keyword
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -39,6 +40,11 @@ FAILED = "try failed"
 def is_flag(name: str) -> bool:
     """Whether a local is one of ours that is a condition and nothing else."""
     return name in FLAGS or name.startswith(f"{FAILED} ")
+
+
+def is_users(name: str) -> bool:
+    """Whether a local may be one of the user's: names of our own none of these can have."""
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 LOOPS = (gast.For, gast.While)

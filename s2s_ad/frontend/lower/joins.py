@@ -14,7 +14,7 @@ from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.chosen import Choice, Taken
 from s2s_ad.frontend.lower.entries import are_of_objects
-from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag
+from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag, is_users
 from s2s_ad.frontend.lower.iteration import InTurn
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
@@ -463,7 +463,7 @@ def _missing(name: str, items: list, paths: Sequence[Path]) -> list:
     """
     ends = [x for x, path in zip(items, paths, strict=True) if not path.stops]
     lacking = any(x is UNDEFINED for x in ends) and any(x is not UNDEFINED for x in ends)
-    if not lacking or not name.isidentifier():
+    if not lacking or not is_users(name):
         return items
     return [
         MISSING if x is UNDEFINED and not path.stops and name not in path.names else x

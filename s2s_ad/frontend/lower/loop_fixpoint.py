@@ -19,7 +19,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.carrying import Carrying
-from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
+from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits, is_users
 from s2s_ad.frontend.lower.iteration import ENDLESS
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
@@ -314,7 +314,7 @@ class Rolling:
         for name, origin in self.holes.items():
             if ends[name] is not UNDEFINED:
                 first = ends[name]
-                if origin is None and name.isidentifier():  # one of our own is read where it is
+                if origin is None and is_users(name):  # one of our own is read where it is there
                     first = self.before[name] = MISSING
                 self.names[name] = self._at_first(first, self.hint(name))
             elif origin is not None:

@@ -22,7 +22,14 @@ from s2s_ad.frontend.lower.comprehensions import generator, private
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.entries import put_entry, read_entry
-from s2s_ad.frontend.lower.exits import LOOPS, always_leaves, leavers, rearranged, structured
+from s2s_ad.frontend.lower.exits import (
+    LOOPS,
+    always_leaves,
+    is_users,
+    leavers,
+    rearranged,
+    structured,
+)
 from s2s_ad.frontend.lower.functions import closure_of
 from s2s_ad.frontend.lower.iteration import (
     ENDLESS,
@@ -246,7 +253,7 @@ def loop_over(lowering: Lowering, node: gast.For, value: Any) -> list[gast.stmt]
         )
     if any(isinstance(each, gast.Break | gast.Continue) for each in leavers(node.orelse)):
         raise lowering.refuse(node, "an else of a loop over a generator that leaves a loop around")
-    ended = [x for x in _parts(value) if not _is_reached(lowering, x, str.isidentifier)]
+    ended = [x for x in _parts(value) if not _is_reached(lowering, x, is_users)]
     name, item = private("generator"), private("")
     lowering.frame.locals[name] = value
     places = {"I": name, "T": item, "X": node.target, "E": node.orelse}

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import gast
 
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.exits import FAILED, LOOPS, leavers
+from s2s_ad.frontend.lower.exits import FAILED, LOOPS, is_users, leavers
 from s2s_ad.frontend.scopes import FUNCTIONS, bound_names
 
 STORES = (gast.Assign, gast.AugAssign, gast.AnnAssign)
@@ -234,7 +234,7 @@ class _Parts:
         """Whether a part ends with the statement."""
         updates = self.changes and _updates_a_name(node)
         bound = bound_in(node)
-        ours = not all(map(str.isidentifier, bound))  # what the next part reads
+        ours = not all(map(is_users, bound))  # what the next part reads
         return updates or ours or bool(self.seen & bound) or _changes_memory(node)
 
     def _in_loop(self, node: gast.For | gast.While) -> _Parts:

@@ -342,11 +342,11 @@ def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
     """Whether the elements of a new array are certain to stand in memory in the order of C."""
     if result.ndim == 1 and _gives_new_memory(function, args, {}, result):
         return True
-    if function is operator.getitem and args[0].ndim == 1:
-        return is_array(args[1]) and in_order(args[1])  # the elements stand as their indices do
     order = getattr(rule_for(function), "in_c_order", "")
     if any(isinstance(each, str) for each in args):
         return False  # which may be the order that is asked for
+    if order == "indices":
+        return args[0].ndim == 1 and is_array(args[1]) and in_order(args[1])
     if order == "first":
         return not isinstance(args[0], Symbol) or in_order(args[0])
     rows = (each.ndim in (0, 1) or in_order(each) for each in symbols(args))
