@@ -81,6 +81,29 @@ def in_a_branch_of_a_loop(x):
     return y
 
 
+def left_and_read_in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        if i > 0 and x > 5:
+            s = s + y  # noqa: F821
+        if x > i + 1:
+            y = x * x
+    return s + y
+
+
+def parts_left_and_read_in_a_loop(x):
+    s, i = 0.0, 0
+    while i < 3:
+        i += 1
+        if x < i:
+            continue
+        if i > 1:
+            s = s + y[0] * y[1]  # noqa: F821
+        if x > i + 1:
+            y = (x, x * i)
+    return s * y[0]
+
+
 PROGRAMS = [
     on_one_side,
     on_two_of_three,
@@ -91,6 +114,8 @@ PROGRAMS = [
     updated,
     in_a_try_of_a_loop,
     in_a_branch_of_a_loop,
+    left_and_read_in_a_loop,
+    parts_left_and_read_in_a_loop,
 ]
 POINTS = [-1.3, 0.2, 1.7, 4.0, 6.5]
 

@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.optional import MISSING, is_partial, settled_by, whol
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names, look
 from s2s_ad.frontend.lower.poisons import (
     Hole,
+    Holes,
     StructureChanges,
     Unjoined,
     after_pass,
@@ -115,7 +116,7 @@ class Rolling:
         self.mine: set[str] = set()  # the leaves of all rounds
         self.schedule: Segmented | None = None  # of checkpoints
         self.ends: list[dict[tuple, Any]] = []  # what earlier rounds left in each place
-        self.holes: dict[str, Any] = {}  # names that a pass reads from an earlier one, and where
+        self.holes = Holes()  # what only an earlier pass can have assigned
         self.entered: dict[tuple, Any] = {}  # what the last pass started from, by place
         self.contents: list[dict[int, Any]] = []  # what earlier rounds left in each object
         self.links = 0  # how many there were at the start of the last pass
@@ -310,17 +311,16 @@ class Rolling:
         A local that a path leaves as it is may be without a value after the loop: it is missing
         before.
         """
-        ends = {name: self.end(path, name, UNDEFINED) for name in self.holes}
-        for name, origin in self.holes.items():
-            if ends[name] is not UNDEFINED:
-                first = ends[name]
-                if origin is None and is_users(name):  # one of our own is read where it is there
-                    first = self.before[name] = MISSING
-                self.names[name] = self._at_first(first, self.hint(name))
-            elif origin is not None:
+        holes, self.holes = self.holes, Holes()
+        ends = {n: self.end(path, n, UNDEFINED) for n in (*holes.read, *sorted(holes.handed_on))}
+        for name, end in ends.items():
+            if end is not UNDEFINED:
+                if name in holes.handed_on and is_users(name):
+                    end = self.before[name] = MISSING  # one of our own is read where it is there
+                self.names[name] = self._at_first(end, self.hint(name))
+            elif name in holes.read:
                 what = f"the local name {name!r} is read before it is assigned"
-                raise UnsupportedError("S2S202", what, origin=origin)
-        self.holes.clear()
+                raise UnsupportedError("S2S202", what, origin=holes.read[name])
         return any(end is not UNDEFINED for end in ends.values())
 
     def _general(self, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,23 +67,35 @@ class Staying(Unjoined):
         return self.poison.error(lowering)
 
 
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """The locals that only an earlier pass of a loop can have assigned, as the last look saw them.
+
+    Attributes:
+        read: where a path of the pass reads each.
+        handed_on: those that a path leaves as they are.
+    """
+
+    read: dict[str, Origin | None] = field(default_factory=dict)
+    handed_on: set[str] = field(default_factory=set)
+
+
 class Hole(Unjoined, Unassigned):
     """A local that only an earlier pass of the loop can have assigned.
 
     While it is not known what that pass assigned, nothing follows its being read.
     """
 
-    def __init__(self, name: str, found: dict[str, Origin | None]):
+    def __init__(self, name: str, found: Holes):
         self.name, self.found = name, found
 
     def error(self, lowering: Lowering | None = None) -> Exception:
-        if self.found.get(self.name) is None:
-            self.found[self.name] = lowering.builder.origin if lowering else None
+        self.found.read.setdefault(self.name, lowering.builder.origin if lowering else None)
         return Raises()
 
     def hand_on(self) -> None:
-        """A path leaves the local as it is: nobody reads it there, but it is to be carried."""
-        self.found.setdefault(self.name, None)
+        """A path leaves the local as it is: it is to be carried, whether a path reads it or not."""
+        self.found.handed_on.add(self.name)
 
 
 def may_be_known(
