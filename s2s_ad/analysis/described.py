@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form
@@ -123,6 +124,8 @@ BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.pow: _power,
     operator.sub: _difference,
     operator.truediv: _quotient,
+    np.logical_and: _mask,
+    np.logical_or: _mask,
     runtime.contract: _matrix_product,
     runtime.halves_larger: _halves,
     runtime.halves_smaller: _halves,

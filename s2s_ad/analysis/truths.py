@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form
+from s2s_ad.core import form, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, Region, region_of
@@ -61,7 +61,7 @@ class Valued:
                 outputs = self._results.get(item[0])
                 atoms = statement.operands if outputs is None else outputs[item[1]]
                 self._flow(statement.target, atoms)
-            elif statement.rule.hands_on:
+            elif statement.rule.hands_on or _is_of_truths(program, statement):
                 self._flow(statement.target, statement.operands)
             elif statement.function is not operator.not_:
                 self._read([statement])
@@ -91,6 +91,12 @@ class Valued:
             for leaf, atoms in zip([*leaves.carried, *leaves.fixed], given, strict=True):
                 self._flow(leaf, atoms)
         return columns
+
+
+def _is_of_truths(program: Program, statement: form.Op) -> bool:
+    """Whether it is `and` or `or` of truths, whose own truth alone it depends on."""
+    facts = map(program.fact, statement.operands)
+    return statement.rule.shared_truth is not None and all(map(values.is_truth, facts))
 
 
 def _names(atoms: Iterable[gast.AST]) -> Iterator[str]:

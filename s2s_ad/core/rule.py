@@ -155,6 +155,8 @@ class Rule:
     disjunction = False
     #: the truth that the result has only where each operand has it: True of `and`, False of `or`
     shared_truth: bool | None = None
+    #: true where the operand is not
+    negates = False
     #: the result is a list of the operands, or has in it what they hold, just as they are
     hands_on = False
     #: where the adjoint of a list is one number for all that is in it, so are those of operands

@@ -6,6 +6,7 @@ from typing import Any
 
 import gast
 
+from s2s_ad.core.rule import Rule
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.provenance import absorb
 
@@ -19,7 +20,7 @@ OPPOSITE = {
     gast.NotEq: gast.Eq,
     gast.NotIn: gast.In,
 }
-LOGICAL = {"logical_and": gast.And, "logical_or": gast.Or}
+ORDERS = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
 QUIET = (gast.Name, gast.Constant, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.BinOp)
 QUIET_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 
@@ -35,21 +36,47 @@ def negated(condition: gast.AST) -> gast.AST:
     return gast.UnaryOp(gast.Not(), condition)
 
 
-def as_condition(node: gast.AST) -> gast.AST:
-    """A condition, of which only the truth counts: `a and b` for `np.logical_and(a, b)`.
+def of_truths(node: gast.AST, rule: Rule) -> gast.AST:
+    """`a and b`, `a or b` or `not a` for an operation that says so of truths.
 
     What is only looked at where the first decides nothing must be certain not to raise.
     """
-    function = getattr(node, "func", None)
-    name = getattr(function, "attr", "")
-    if getattr(getattr(function, "value", None), "id", "") != "np" or node.keywords:
+    first, *others = _operands(node)
+    if rule.negates:
+        return negated(first)
+    if not all(map(_is_quiet, others)):
         return node
-    args = [as_condition(each) for each in node.args]
-    if name == "logical_not" and len(args) == 1:
-        return negated(args[0])
-    if name in LOGICAL and len(args) == 2 and _is_quiet(args[1]):
-        return gast.BoolOp(LOGICAL[name](), args)
-    return node
+    operator = gast.And if rule.shared_truth else gast.Or
+    parts: list[gast.AST] = []
+    for each in (first, *others):
+        for part in each.values if _is_joined(each, operator) else [each]:
+            chain = _chained(parts[-1], part) if parts and rule.shared_truth else None
+            parts = [*parts, part] if chain is None else [*parts[:-1], chain]
+    return parts[0] if len(parts) == 1 else gast.BoolOp(operator(), parts)
+
+
+def _is_joined(node: gast.AST, operator: type[gast.AST]) -> bool:
+    return isinstance(node, gast.BoolOp) and isinstance(node.op, operator)
+
+
+def _chained(first: gast.AST, second: gast.AST) -> gast.Compare | None:
+    """`a < b < c` for `a < b and b < c`."""
+    if not isinstance(first, gast.Compare) or not isinstance(second, gast.Compare):
+        return None
+    *_, middle = first.comparators
+    ops = [*first.ops, *second.ops]
+    ordered = any(all(isinstance(each, order) for each in ops) for order in ORDERS)
+    same = isinstance(middle, gast.Name) and middle.id == getattr(second.left, "id", "")
+    if not ordered or not same:
+        return None
+    return gast.Compare(first.left, ops, [*first.comparators, *second.comparators])
+
+
+def _operands(node: gast.AST) -> list[gast.AST]:
+    """The operands of a call or of an operator."""
+    if isinstance(node, gast.Call):
+        return node.args
+    return [node.operand] if isinstance(node, gast.UnaryOp) else [node.left, node.right]
 
 
 def _is_quiet(node: gast.AST) -> bool:
@@ -127,4 +154,4 @@ def _is_nested(*values: Any) -> bool:
     return any(isinstance(part, gast.IfExp) for each in values for part in gast.walk(each))
 
 
-__all__ = ["as_alternative", "as_condition", "chosen", "negated"]
+__all__ = ["as_alternative", "chosen", "negated", "of_truths"]

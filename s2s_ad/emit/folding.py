@@ -11,13 +11,16 @@ from typing import Any
 
 import gast
 
+from s2s_ad.analysis.truths import Valued
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_of
+from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin
+from s2s_ad.emit.choices import of_truths
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface, dotted
@@ -117,7 +120,7 @@ class Refold:
         for position, line in enumerate(lines):
             self.folded = []
             if line.kind == "assign":
-                expression, size = self._composed(line.expression)
+                expression, size = self._composed(line.expression, line.name)
                 read = form.reads(expression)
                 if self._is_unread(line):
                     found.append(_alone(line, expression, self.folded))
@@ -173,13 +176,30 @@ class Refold:
         )
         return replace(line, expression=head, index=index, blocks=blocks)
 
-    def _composed(self, call: gast.Call) -> tuple[gast.AST, int]:
+    def _composed(self, call: gast.Call, name: str = "") -> tuple[gast.AST, int]:
         expression = self.surface.expression(call)
         inner = self._inner(expression)
         size = 1 + sum(self.sizes[each] for each in inner) - self._is_minus(call)
         expression = form.substitute(expression, self.pending)
+        if self._is_of_truths(call, name):
+            expression = of_truths(expression, rule_of(call.func.value))
         expression = filled(nested(subtracted(expression)))
         return negated_first(shaped(expression, self.program.fact), self.program.fact), size
+
+    def _is_of_truths(self, call: gast.Call, name: str) -> bool:
+        """Whether Python's `and`, `or` or `not` of the operands is what `name` stands for."""
+        rule = rule_of(call.func.value)
+        if (rule.shared_truth is None and not rule.negates) or call.keywords:
+            return False
+        facts = [*map(self.program.fact, call.args), self.program.facts.get(name)]
+        if all(fact == values.Scalar(bool) for fact in facts):
+            return True
+        return all(map(values.is_truth, facts)) and name not in self._valued
+
+    @lazy
+    def _valued(self) -> Valued:
+        """The values of which more than the truth counts."""
+        return Valued(self.program)
 
     def _folded(self, node: gast.AST) -> gast.AST:
         spelled = self.surface.spelled(node)

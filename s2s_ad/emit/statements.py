@@ -14,7 +14,7 @@ from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.regions import region_of
 from s2s_ad.core.sizes import Size
-from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
+from s2s_ad.emit.choices import as_alternative, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.folding import negative_of, settings_of
 from s2s_ad.emit.lines import Line, flat
@@ -194,7 +194,7 @@ class Statements:
 
     def _if(self, line: Line) -> list[gast.stmt]:
         then, orelse = (self.of(block) for block in line.blocks)
-        condition = as_condition(self._renamed(line.expression))
+        condition = self._renamed(line.expression)
         if not then and not orelse:
             return []
         if not then:
@@ -313,7 +313,7 @@ class Statements:
 
     def _while(self, line: Line) -> list[gast.stmt]:
         test, body = (self.of(block) for block in line.blocks)
-        condition = as_condition(self._renamed(line.expression))
+        condition = self._renamed(line.expression)
         if not test:
             return [gast.While(condition, body or [gast.Pass()], [])]
         leave = _placed(gast.If(negated(condition), [_placed(gast.Break(), line)], []), line)

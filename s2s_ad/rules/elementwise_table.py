@@ -291,6 +291,7 @@ for _function in (np.logical_and, operator.and_):
     RULES[_function].shared_truth = True
 for _function in (np.logical_or, operator.or_):
     RULES[_function].shared_truth = False
+RULES[np.logical_not].negates = True
 for _function in (
     *(abs, np.absolute, np.isfinite, np.isinf, np.isnan),
     *(np.logical_and, np.logical_not, np.logical_or),

@@ -278,7 +278,7 @@ for _function, _counterpart in STEPS.items():  # infinite numbers have no whole 
 for _function, _counterpart in TESTS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True)).asks_finite = True
 _not = register(OfNumber(operator.not_, (None,), np.logical_not, kind=bool, total=True))
-_not.unasked = True
+_not.unasked = _not.negates = True
 register(Gamma(math.gamma, "y_bar * (y * special.digamma(x))", "gamma"))
 register(Gamma(math.lgamma, "y_bar * special.digamma(x)", "gammaln"))
 # What the nearest whole number of times b leaves of a (IEEE 754, 5.3.1).

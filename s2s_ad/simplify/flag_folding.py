@@ -107,7 +107,7 @@ def _truth(makers: Makers, branch: form.Op, side: int, index: int) -> bool | Non
 def _opposite(makers: Makers, atom: gast.AST) -> gast.Name | None:
     """x of an atom that is `not x`."""
     made = makers.get(atom.id)
-    if made is None or made.function is not operator.not_:
+    if made is None or not made.rule.negates:
         return None
     return made.operands[0] if isinstance(made.operands[0], gast.Name) else None
 
