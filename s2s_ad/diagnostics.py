@@ -209,7 +209,9 @@ class ArgumentValueError(S2SError, ValueError):
 
 
 class LengthError(ArgumentValueError):
-    """Lengths of arrays that do not fit together, where Python raises a ValueError."""
+    """Lengths of arrays that do not fit together, where Python `raises` an exception."""
+
+    raises: type[Exception] = ValueError
 
 
 class CellError(S2SError, AttributeError):

@@ -423,22 +423,29 @@ def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
     return b if known_not_one(b) else a if same_dim(a, b) else fresh_dim()
 
 
-def check_fit(a: int | Dim, b: int | Dim, what: str = "lengths that do not fit together") -> None:
+def check_fit(
+    a: int | Dim,
+    b: int | Dim,
+    what: str = "lengths that do not fit together",
+    raises: type[Exception] = ValueError,
+) -> None:
     """Refuse two lengths that have to be equal and are not, in the call that is compiled for.
 
     Raises:
-        LengthError: they are certain to differ.
+        LengthError: they are certain to differ; Python `raises` such an exception.
     """
-    check_sizes(size_of_dim(a), size_of_dim(b), what)
+    check_sizes(size_of_dim(a), size_of_dim(b), what, raises)
 
 
-def check_sizes(one: Size, other: Size, what: str) -> None:
+def check_sizes(one: Size, other: Size, what: str, raises: type[Exception] = ValueError) -> None:
     """Refuse two sizes that have to be equal, as `check_fit` does."""
     if sizes.fit(one, other) is False:
         numbers = [sizes.number_of(each) for each in (one, other)]
         shown = "" if missing(numbers) else f": {numbers[0]} and {numbers[1]}"
-        why, help = "Python raises a ValueError here", "pass arrays whose lengths agree"
-        raise LengthError("S2S502", f"{what}{shown}", why=why, help=help)
+        why, help = f"Python raises a {raises.__name__} here", "pass arrays whose lengths agree"
+        error = LengthError("S2S502", f"{what}{shown}", why=why, help=help)
+        error.raises = raises
+        raise error
 
 
 def check_stored(whole: Shape | None, part: Shape | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +13,15 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.sizes import of as of_number
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import conj, mH, mT
+from s2s_ad.rules.shape_checks import check_square
 
 
 class MultiDot(Rule):
@@ -145,6 +148,7 @@ class Cross(Rule):
 
 def _matrix_power(x: Symbol, n: Any) -> Any:
     """By squaring, as NumPy does it."""
+    check_square(x, np.linalg.matrix_power)
     n = operator.index(static(n, "the exponent of np.linalg.matrix_power"))
     if n == 0:
         size = np.size(x, -1)
@@ -162,6 +166,16 @@ def _matrix_power(x: Symbol, n: Any) -> Any:
     return power
 
 
+def _check_square(a: Symbol, ind: int, function: Callable) -> None:
+    """Refuse an array that is no square matrix whose rows are its first `ind` axes."""
+    rows, columns = (
+        math.prod(map(values.size_of_dim, dims), start=of_number(1))
+        for dims in (a.shape[:ind], a.shape[ind:])
+    )
+    what = f"{describe(function)} of an array that is no square matrix"
+    values.check_sizes(rows, columns, what, np.linalg.LinAlgError)
+
+
 def _tensorsolve(a: Symbol, b: Symbol, axes: Any) -> Any:
     axes = static(axes, "the axes of np.linalg.tensorsolve")
     rank = support.known_rank(a, "np.linalg.tensorsolve")
@@ -171,6 +185,7 @@ def _tensorsolve(a: Symbol, b: Symbol, axes: Any) -> Any:
         a = np.transpose(a, (*(i for i in range(rank) if i not in moved), *moved))
     shape = tuple(support.lengths(a, range(rank - rest, rank)))
     count = support.product(list(shape))
+    _check_square(a, rank - rest, np.linalg.tensorsolve)
     return np.reshape(np.linalg.solve(np.reshape(a, (count, count)), np.ravel(b)), shape)
 
 
@@ -181,6 +196,7 @@ def _tensorinv(a: Symbol, ind: Any) -> Any:
         raise ValueError("np.linalg.tensorinv needs an array with axes, and ind of at least 1")
     sizes = support.lengths(a, range(rank))
     count = support.product(sizes[ind:])
+    _check_square(a, ind, np.linalg.tensorinv)
     inverse = np.linalg.inv(np.reshape(a, (count, count)))
     return np.reshape(inverse, (*sizes[ind:], *sizes[:ind]))
 

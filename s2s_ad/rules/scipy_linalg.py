@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation
@@ -30,17 +30,19 @@ from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import Several, as_matrix, conj, hermitian, mH
 from s2s_ad.rules.scipy_linalg_matrices import double, single
 from s2s_ad.rules.scipy_linalg_systems import assumed, triangular
-from s2s_ad.rules.shape_checks import check_equal
+from s2s_ad.rules.shape_checks import check_equal, check_square
 
 CHECKED = "overwrite_a=False, check_finite=True"
 
 
 def _inv(x: Symbol, overwrite_a: Any, check_finite: Any, assume_a: Any, lower: Any) -> Any:
     assume_a, lower = static((assume_a, lower), "an option of scipy.linalg.inv")
+    check_square(x, linalg.inv, ValueError)
     return np.linalg.inv(assumed(x, assume_a, lower))
 
 
 def _cholesky(x: Symbol, lower: Any, **_: Any) -> Any:
+    check_square(x, linalg.cholesky, ValueError)
     return np.linalg.cholesky(x, upper=not static(lower, "lower of scipy.linalg.cholesky"))
 
 
@@ -76,8 +78,14 @@ def _generalised(x: Symbol, b: Any, lower: bool, only: bool, subset: Any) -> Any
 
 
 def _eig(x: Symbol, right: Any, **_: Any) -> Any:
+    check_square(x, linalg.eig, ValueError)
     w, v = np.linalg.eig(x)
     return (w, v) if static(right, "right of scipy.linalg.eig") else w
+
+
+def _eigvals(x: Symbol, **_: Any) -> Any:
+    check_square(x, linalg.eigvals, ValueError)
+    return np.linalg.eigvals(x)
 
 
 def _eigvalsh(x: Symbol, b: Any, lower: Any, subset_by_index: Any, **_: Any) -> Any:
@@ -86,14 +94,17 @@ def _eigvalsh(x: Symbol, b: Any, lower: Any, subset_by_index: Any, **_: Any) -> 
 
 
 def _det(x: Symbol, **_: Any) -> Any:
+    check_square(x, linalg.det, ValueError)
     return double(np.linalg.det(x))
 
 
 def _lstsq(x: Symbol, b: Any, cond: Any, **_: Any) -> tuple:
-    """SciPy's residuals are a number where b is a vector."""
+    """SciPy's residuals are a number where b is a vector, and x has more rows than columns."""
     cond = np.finfo(float if x.dtype is None else x.dtype).eps if cond is None else cond
     found, residuals, rank, s = np.linalg.lstsq(x, b, rcond=float(cond))
-    return found, np.reshape(residuals, ()) if support.rank(b) == 1 else residuals, rank, s
+    rows, columns = map(values.size_of_dim, x.shape[-2:])
+    one = support.rank(b) == 1 and not sizes.at_least(columns, rows)
+    return found, np.reshape(residuals, ()) if one else residuals, rank, s
 
 
 def _norm(x: Symbol, ord: Any, axis: Any, keepdims: Any, check_finite: Any) -> Any:
@@ -170,6 +181,7 @@ class Eigh(decompositions.Eigh):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         a = as_matrix(builder, self, params["a"])
+        check_square(a, self.function, ValueError)
         names = ("lower", "eigvals_only", "subset_by_index")
         lower, only, subset = static(tuple(params[each] for each in names), "an option of eigh")
         if params["b"] is not None:
@@ -230,7 +242,7 @@ class Polar(Several):
 composite(linalg.cholesky, f"x, lower=False, {CHECKED}", _cholesky)
 composite(linalg.det, f"x, {CHECKED}", _det)
 composite(linalg.eig, "x, *, right=True, overwrite_a=False, check_finite=True", _eig)
-composite(linalg.eigvals, f"x, *, {CHECKED}", lambda x, **_: np.linalg.eigvals(x))
+composite(linalg.eigvals, f"x, *, {CHECKED}", _eigvals)
 composite(
     linalg.eigvalsh,
     "x, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, check_finite=True,"

@@ -65,6 +65,7 @@ class Solve(System):
         " transposed=False"
     )
     dropped = ABOUT_MEMORY
+    not_square = ValueError
     without_dtype = ("assume_a",)  # a single number is no tridiagonal matrix to SciPy 1.16
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
@@ -102,6 +103,7 @@ class SolveTriangular(System):
 
     text = "a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True"
     dropped = ABOUT_MEMORY
+    not_square = ValueError
     of_stack = staticmethod(runtime.solve_triangular_of_stack)
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:

@@ -6,9 +6,13 @@ out when it runs, for lengths that are not 1 broadcast only where they are equal
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import values
+from s2s_ad.core.builder import describe
 from s2s_ad.core.measure import rank, shape
 
 
@@ -35,6 +39,20 @@ def check_equal(a: values.Shape | None, b: values.Shape | None, message: str) ->
         raise ValueError(message)
     for one, other in zip(a, b, strict=True):
         values.check_fit(one, other, message)
+
+
+def check_square(
+    x: Any, function: Callable, raises: type[Exception] = np.linalg.LinAlgError
+) -> None:
+    """Refuse matrices that are known not to be square.
+
+    Raises:
+        LengthError: Python `raises` such an exception.
+    """
+    found = shape(x) or ()
+    if len(found) > 1:
+        what = f"{describe(function)} of a matrix that is not square"
+        values.check_fit(found[-2], found[-1], what, raises)
 
 
 def ends(*arrays: Any, axes: slice = slice(-1, None)) -> list[values.Shape | None]:

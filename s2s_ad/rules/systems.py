@@ -15,9 +15,10 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, per_sample
 from s2s_ad.core.rule import Operation, Rule
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.diagnostics import ArgumentValueError, LengthError
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import as_matrix, in_stack, known_rank, mH, outer
+from s2s_ad.rules.shape_checks import check_square
 
 
 class System(Rule):
@@ -32,6 +33,8 @@ class System(Rule):
     dropped: tuple[str, ...] = ()
     #: parameters that do not bear on the dtype of the result
     without_dtype: tuple[str, ...] = ()
+    #: what it raises of a matrix that is not square
+    not_square: type[Exception] = np.linalg.LinAlgError
     #: the helper that takes all systems of a stack at once
     of_stack: Callable | None = None
 
@@ -65,7 +68,11 @@ class System(Rule):
             return
         rows = of_b[0] if len(of_b) == 1 else of_b[-2]
         what = f"{describe(self.function)}: b has as many rows as the matrix has"
-        values.check_fit(of_a[-1], rows, what)
+        try:
+            values.check_fit(of_a[-1], rows, what)
+        except LengthError:
+            check_square(a, self.function, self.not_square)  # what it looks at first
+            raise
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         return builder.emit(self, [a, b], params)

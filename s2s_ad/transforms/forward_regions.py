@@ -12,10 +12,11 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.callee import compound_of, item_of
+from s2s_ad.core.callee import item_of
 from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, block
+from s2s_ad.core.tree import Tree
 
 Walk = Callable[..., tuple[list, list]]  # the forward mode of a program
 Facts = tuple[values.AbstractValue | None, ...]  # of tangents; None where there is none
@@ -336,7 +337,7 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
         if statement.phase == "tangent" and target not in needed:
             late.append(statement)
             continue
-        if compound_of(statement) is not None:
+        if isinstance(side.builder.facts.get(target), Tree):
             early += [each for each in late if _is_item(each, target)]
             late = [each for each in late if not _is_item(each, target)]
         early.append(statement)

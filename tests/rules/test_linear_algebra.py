@@ -164,6 +164,11 @@ def test_residuals_that_there_are_not_and_nobody_reads_are_none_of_the_solutions
     f = module("import scipy.linalg\ndef f(a, b):\n    return scipy.linalg.lstsq(a, b)[0]\n").f
     wide, b = np.array([[1.0, 2.0, -1.0]]), np.array([0.6])
     np.testing.assert_allclose(jit(f)(wide, b), scipy.linalg.lstsq(wide, b)[0])
+    caught = module(
+        "import scipy.linalg\ndef f(a, b):\n    try:\n"
+        "        return scipy.linalg.lstsq(a, b)[0]\n    except ValueError:\n        return b\n"
+    ).f
+    np.testing.assert_allclose(jit(caught)(wide, b), scipy.linalg.lstsq(wide, b)[0])
 
 
 def test_the_gradient_of_an_eigenvalue_is_text_that_a_person_would_write():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 from s2s_ad import checkpoint, grad, jvp, vmap
 from transforms import attempts_in_parts
@@ -131,10 +132,18 @@ def factor_not_read(x, A):
     return k * x
 
 
+def one_of_two_results(x, A):
+    try:
+        y = 3.0 * np.sum(np.linalg.eigh(A * x + np.diag([0.0, 1.0]))[0] ** 2)
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
 PROGRAMS = (
     *(result_not_read, element_not_read, division_of_numbers_not_read, shapes_that_do_not_fit),
     *(checked_by_a_helper, used_inside_and_outside, in_a_loop, loop_inside, branch_inside),
-    *(one_in_another, factor_not_read),
+    *(one_in_another, factor_not_read, one_of_two_results),
 )
 
 
@@ -143,6 +152,37 @@ PROGRAMS = (
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_what_may_raise_stays_in_every_mode(function, A):
     assert_every_mode(function, 1.5, A)
+
+
+TAKEN = {
+    "solve": lambda A, b: np.linalg.solve(A, b),
+    "inv": lambda A, b: np.linalg.inv(A),
+    "matrix_power": lambda A, b: np.linalg.matrix_power(A, 3),
+    "tensorinv": lambda A, b: np.linalg.tensorinv(A, ind=1),
+    "tensorsolve": lambda A, b: np.linalg.tensorsolve(A, b),
+    "scipy.linalg.inv": lambda A, b: linalg.inv(A),
+    "eigvalsh": lambda A, b: linalg.eigvalsh(A),
+    "scipy.linalg.solve": lambda A, b: linalg.solve(A, b),
+    "solve_triangular": lambda A, b: linalg.solve_triangular(A, b),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (3, 3)])
+@pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+def test_a_matrix_that_is_not_square_leads_to_the_handler_of_python(take, shape):
+    def f(A, b):
+        try:
+            y = 3.0 * np.sum(A) + 0.0 * np.sum(take(A, b))
+        except np.linalg.LinAlgError:
+            y = 5.0 * np.sum(A)
+        except ValueError:
+            y = 7.0 * np.sum(A)
+        return y
+
+    for count in (2, 3):
+        A, b = np.eye(*shape), np.ones(count)
+        slope = f(A, b) / np.sum(A)
+        np.testing.assert_allclose(grad(f)(A, b), np.full(shape, slope))
 
 
 def divided_by_zero(x, A):

@@ -372,9 +372,10 @@ class Lowering:
     def error_at(self, error: BaseException, origin: Origin) -> BaseException:
         """What to raise for an exception from the lowering of a node; itself where it says all."""
         if isinstance(error, LengthError):
-            if self._is_reached() and not self.is_caught(error):
+            raised = error.raises(f"{error.what}; {error.help}")
+            if self._is_reached() and not self.is_caught(raised):
                 return error.at(origin)
-            return self._raised_here(ValueError(f"{error.what}; {error.help}"))
+            return self._raised_here(raised)
         if isinstance(error, S2SError):
             return error.at(origin) if error.origin is None else error
         if isinstance(error, NeedStatic):
