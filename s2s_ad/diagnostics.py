@@ -33,6 +33,9 @@ CATALOGUE = {
     "S2S901": "the compiler broke one of its own contracts",
 }
 
+# What may be no fault once dtypes and ranks of the arguments are known.
+ASKS_WHAT_VALUES_ARE = {"S2S203", "S2S204", "S2S207"}
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -119,6 +122,14 @@ class S2SError(Exception):
         known = self.what.startswith(f"{label}: ")
         what = self.what if known else f"{label}: {self.what}"
         return type(self)(self.code, what, origin=self.origin, why=self.why, help=self.help)
+
+    def of_unknown_arguments(self) -> S2SError:
+        """The error where nothing is known of the arguments: what they are may decide it."""
+        if self.code not in ASKS_WHAT_VALUES_ARE:
+            return self
+        ask = "give example arguments (`--like` of a command): what they are may decide it"
+        help = f"{ask}; else {self.help}" if self.help else ask
+        return type(self)(self.code, self.what, origin=self.origin, why=self.why, help=help)
 
     def __reduce__(self):
         rebuild = (type(self), self.code, self.what, self.origin, self.why, self.help)

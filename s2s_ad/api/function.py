@@ -753,7 +753,9 @@ class Transformed:
         try:
             return self._finished(arguments)[0]
         except StaticNeeded as need:
-            raise need.error from None
+            raise need.error.of_unknown_arguments() from None
+        except UnsupportedError as error:
+            raise error.of_unknown_arguments() from None
 
     def _without_door(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Program, Text]:
         """The text of code that no door guards: it assumes nothing of lengths."""

@@ -41,6 +41,12 @@ def log(x):
     return np.log(x)
 
 
+def changes_a_view(x):
+    y = x.reshape(-1)
+    y[0] = 3.0
+    return x.sum()
+
+
 if __name__ == "__main__":
     raise AssertionError("the file was run, not imported")
 """
@@ -329,6 +335,8 @@ def test_check_that_fails_exits_with_one(run):
 
 REFUSALS = [
     (("grad(reads_a_file)",), ("S2S201", "program.py:", "with open", "^^^")),
+    (("grad(changes_a_view)",), ("S2S207", "example arguments (`--like`", "else take a copy")),
+    (("grad(pick)",), ("S2S203", "help: give example arguments")),
     (("nowhere",), ("NameError: name 'nowhere' is not defined",)),
     (("grad(3)",), ("S2S501", "grad: argument 'fn'")),
     (("1 / 0",), ("ZeroDivisionError",)),
