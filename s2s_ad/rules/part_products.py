@@ -1,7 +1,9 @@
 """Contractions of an array that is zero but for a part: so is the product, but for a part.
 
 Where v_bar is zero but for v_bar[:, 0], v.T @ v_bar is v.T @ v_bar[:, 0] in its first column. A
-factor that is infinite in another column has no part in it (see `masks.inside_mask`).
+factor that is infinite in another column has no part in it (see `masks.inside_mask`). Of columns
+that a mask or an array of integers names, what was added there is multiplied: a column may be named
+twice.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ def part_of_axis(builder: Builder, array: Any, axis: int) -> Any:
         item = _item(params["index"], array, axis)
         if found is not None and not _same_item(found, item):
             return WHOLE
+        if is_array(item) and not _is_all_of(builder, array):
+            return WHOLE
         found, array = item, operands[0]
     return WHOLE if found is None or (first and not _counts_from_front(found)) else found
 
@@ -64,8 +68,29 @@ def _item(index: Any, array: Symbol, axis: int) -> Any:
     known = None if array.shape is None else layout(index, array.shape)
     if known is None or len(known.items) != len(array.shape):
         return WHOLE
-    plain = not any(each is None or is_array(each) for each in known.items)
-    return known.items[axis] if plain else WHOLE
+    if any(each is None for each in known.items):
+        return WHOLE
+    arrays = [each for each in known.items if is_array(each)]
+    if arrays and not (_is_vector(known.items[axis]) and _is_alone(arrays, known.items)):
+        return WHOLE
+    return known.items[axis]
+
+
+def _is_vector(item: Any) -> bool:
+    return is_array(item) and len(item.shape) == 1
+
+
+def _is_alone(arrays: list, items: tuple) -> bool:
+    """Whether one array among the items takes of its axis, and all is taken of the others."""
+    others = [each for each in items if not is_array(each)]
+    return len(arrays) == 1 and all(_same_item(each, WHOLE) for each in others)
+
+
+def _is_all_of(builder: Builder, array: Symbol) -> bool:
+    """Whether an array is zero but for what is added to it once, a number for each place."""
+    _, (before, value), params = builder.definition(array)
+    known = layout(params["index"], array.shape)
+    return is_zeros(builder, before) and values.same_shape(support.shape(value), known.shape)
 
 
 def _same_item(a: Any, b: Any) -> bool:
@@ -86,8 +111,11 @@ def _written(
     rest = restricted(others, product, lambda each: each[index])
     if rest is None:
         return None
-    taken = array[tuple(item if i == axis else WHOLE for i in range(array.ndim))]
-    if not isinstance(item, slice):
+    if is_array(item):
+        taken = builder.definition(array)[1][1]
+    else:
+        taken = array[tuple(item if i == axis else WHOLE for i in range(array.ndim))]
+    if not isinstance(item, slice) and not is_array(item):
         letters[position], out = letters[position].replace(letter, ""), out.replace(letter, "")
     given = (taken, operands[1]) if position == 0 else (operands[0], taken)
     part_spec = f"{letters[0]},{letters[1]}->{out}"
