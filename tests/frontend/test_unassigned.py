@@ -104,6 +104,24 @@ def parts_left_and_read_in_a_loop(x):
     return s * y[0]
 
 
+def read_by_the_first_pass(x):
+    s = 0.0
+    for i in range(3):
+        if x > i:
+            s = s + y  # noqa: F821
+        y = x * (i + 1)  # noqa: F841
+    return s
+
+
+def read_by_later_passes(x):
+    s = 0.0
+    for i in range(3):
+        if i > 0:
+            s = s + y  # noqa: F821
+        y = x * x * (i + 1)  # noqa: F841
+    return s
+
+
 PROGRAMS = [
     on_one_side,
     on_two_of_three,
@@ -115,6 +133,8 @@ PROGRAMS = [
     in_a_try_of_a_loop,
     in_a_branch_of_a_loop,
     left_and_read_in_a_loop,
+    read_by_the_first_pass,
+    read_by_later_passes,
     parts_left_and_read_in_a_loop,
 ]
 POINTS = [-1.3, 0.2, 1.7, 4.0, 6.5]
@@ -149,6 +169,10 @@ def test_all_code_raises_what_python_raises(program):
             found = found[1] if mode == "value_and_grad" else found
             wanted = expected if mode == "jit" else slope
             np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8, err_msg=mode)
+
+
+def test_no_flag_tells_what_the_first_pass_is_certain_to_assign():
+    assert "missing" not in grad(read_by_later_passes).source(1.5)
 
 
 def deleted_again_in_a_loop(x, k):

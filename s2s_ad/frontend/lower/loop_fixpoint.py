@@ -192,10 +192,16 @@ class Rolling:
             index = builder.adopt(self.index, values.Scalar(int))
             builder.is_size(index, index_size(builder, self.bounds))
             self._depends(self.index, self.bounds)
-            number = self.lowering.memory.fresh(index)
-            number.number = True
-            self.start(number)
+            self.start(self.number(index))
         return self.run()
+
+    def number(self, index: Any) -> Any:
+        """The index of a pass, as a value of the user's code."""
+        if not isinstance(index, Symbol):
+            return index
+        number = self.lowering.memory.fresh(index)
+        number.number = True
+        return number
 
     def enter(self, entered: dict[tuple, Any]) -> None:
         """Let names and objects have the values that a pass starts from."""
@@ -308,20 +314,44 @@ class Rolling:
     def fill_holes(self, path: Path) -> bool:
         """Carry what a pass reads and only an earlier one has assigned.
 
-        A local that a path leaves as it is may be without a value after the loop: it is missing
-        before.
+        A local that a path leaves as it is may be without a value after the loop, and one that a
+        pass reads within: it is missing before, unless the first pass is certain to assign it.
         """
         holes, self.holes = self.holes, Holes()
         ends = {n: self.end(path, n, UNDEFINED) for n in (*holes.read, *sorted(holes.handed_on))}
         for name, end in ends.items():
             if end is not UNDEFINED:
-                if name in holes.handed_on and is_users(name):
-                    end = self.before[name] = MISSING  # one of our own is read where it is there
+                left = name in holes.handed_on or not self.is_assigned_first(name)
+                if left and is_users(name):  # one of our own is read where it is there
+                    end = self.before[name] = MISSING
                 self.names[name] = self._at_first(end, self.hint(name))
             elif name in holes.read:
                 what = f"the local name {name!r} is read before it is assigned"
                 raise UnsupportedError("S2S202", what, origin=holes.read[name])
         return any(end is not UNDEFINED for end in ends.values())
+
+    def is_assigned_first(self, name: str) -> bool:
+        """Whether the first pass is certain to assign a local, and not to read it before that."""
+        holes = Holes()
+
+        def run() -> Exits:
+            missing = [each for each, _, before in self.templates() if before is UNDEFINED]
+            names = self.lowering.frame.locals
+            names |= dict.fromkeys(FLAGS, False) | {each: Hole(each, holes) for each in missing}
+            if self.test is not None:
+                self.lowering.assumptions.assume(self.test(), True)
+            if self.start is not None:
+                self.start(self.number(self.bounds[0]))
+            return self.run()
+
+        if self.backwards:
+            return False
+        try:
+            path = look(self.lowering, run)
+        except (NeedStatic, UnsupportedError):
+            return False
+        noted = name in holes.read or name in holes.handed_on
+        return not noted and self.end(path, name, UNDEFINED) is not UNDEFINED
 
     def _general(self, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
         try:
