@@ -18,7 +18,7 @@ from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import is_zeros
 from s2s_ad.rules.index_layout import is_array, layout
-from s2s_ad.rules.masks import Write, restricted
+from s2s_ad.rules.masks import Write, condition_of, restricted, within
 from s2s_ad.rules.specifications import parts
 
 WHOLE = slice(None)
@@ -33,6 +33,20 @@ def inside_part(builder: Builder, operands: list, spec: str, write: Write, other
             item = WHOLE if summed else part_of_axis(builder, operands[position], axis)
             if not _same_item(item, WHOLE):
                 return _written(builder, operands, spec, (position, axis, item), write, others)
+    mask = _mask_of_columns(builder, operands, (*letters, out))
+    if mask is None:
+        return None
+    return within(mask, builder.call(runtime.contract, (spec, *operands), {}), write, others)
+
+
+def _mask_of_columns(builder: Builder, operands: list, letters: tuple) -> Any:
+    """The mask outside of which columns of a product are zero; None where none is known."""
+    for position in (0, 1):
+        own, other, out = letters[position], letters[1 - position], letters[2]
+        if own and own[-1:] == out[-1:] and own[-1] not in other:
+            mask = condition_of(builder, operands[position])
+            if isinstance(mask, Symbol) and support.rank(mask) == 1:
+                return mask
     return None
 
 
