@@ -50,6 +50,8 @@ class Refold:
     ):
         self.program, self.surface = program, surface
         self.has_keys = _has_keys(output)
+        self.is_one = not isinstance(output, Tree)  # a return says as much as a name for it
+        self.made_last: form.Statement | None = None  # what the one result is folded from
         self.returns = LARGEST if called or self.has_keys else 0  # what may stand in a return
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
@@ -251,6 +253,9 @@ class Refold:
         name = line.name
         if line.statement.phase not in DERIVED or self.counts[name] > 1:
             return False
+        if name in self.outputs and self.is_one:
+            self.made_last = line.statement
+            return True
         if name not in self.outputs or size > self.returns:
             return name in self.gathered and size <= 2 * LARGEST
         self.returns -= 0 if self.has_keys else size  # each has a line of its own, with its key

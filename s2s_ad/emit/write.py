@@ -225,7 +225,7 @@ class Module:
         statements = Statements(naming, surface, missing)
         body = destructuring(program, lines, output, naming)
         body += statements.of(lines)
-        body.append(_return(naming.renamed(output), returned))
+        body.append(_return(naming.renamed(output), returned, fold.made_last))
         body = idiomatic(body, WIDTH)
         comment(program, body)
         body = with_early_returns(body, naming.of_the_user(output), WIDTH - INDENT)
@@ -278,8 +278,11 @@ def _outside(program: Program) -> list[str]:
     return [*program.leaves(), *(each.name for each in program.captured())]
 
 
-def _return(value: gast.AST, origins: list[Origin]) -> gast.stmt:
+def _return(value: gast.AST, origins: list[Origin], made: form.Statement | None) -> gast.stmt:
+    """The last statement; where it computes the one result it stands for what `made` that."""
     statement = with_origin(gast.Return(value), None)
+    if made is not None:
+        statement = with_origin(gast.Return(value), made.origin, made.phase)
     mark(statement, origins)
     return statement
 
