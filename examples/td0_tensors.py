@@ -52,5 +52,4 @@ if __name__ == "__main__":
 #     target = r_tp1 + theta @ s_tp1  # line 14
 #     # backward
 #     v_t_bar = -2.0 * (target - v_t)  # line 15
-#     theta_bar = v_t_bar[:, None] * s_t  # line 13
-#     return theta_bar
+#     return v_t_bar[:, None] * s_t  # line 13

@@ -378,6 +378,11 @@ class Rule:
         `known` of the operands that no element of the input decides them."""
         return False
 
+    def turned(self, rank: int, params: Mapping[str, Any]) -> tuple[int, ...]:
+        """The axes that it takes from their end, of an operand of so many axes, and nothing else:
+        then it undoes itself."""
+        return ()
+
     def dependence(self, use: Use, position: int) -> Dependence:
         """Which elements of an operand an element of the result has a derivative by."""
         return None if position == self.like_position else EVERYTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
@@ -106,9 +106,21 @@ class GetItem(Rule):
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return args[0][params["index"]] if isinstance(args[0], list) else NotImplemented
 
+    def turned(self, rank: int, params: Mapping[str, Any]) -> tuple[int, ...]:
+        index = params["index"]
+        items = index if isinstance(index, tuple) else (index,)
+        turned = tuple(axis for axis, each in enumerate(items) if _is_turned_axis(each))
+        rest = len(items) <= rank and sum(map(_is_whole_axis, items)) + len(turned) == len(items)
+        return turned if rest else ()
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if _is_everything(builder, operands[0], params["index"]):
             return operands[0]
+        if builder.derived and isinstance(builder.fact(operands[0]), values.Array):
+            axes = self.turned(operands[0].ndim or 0, params)
+            before = support.turned_back(builder, operands[0], axes)
+            if before is not None:
+                return before
         written = _set_there(builder, operands[0], params["index"])
         if written is not None:
             return written
@@ -145,6 +157,10 @@ class GetItem(Rule):
             return [x.builder.call(runtime.broadcast_like, (filling, x), {})]
         if dropped and y_bar.shape:
             return [np.expand_dims(y_bar, support.axis_of(dropped))]
+        if not added and _is_turned(self, x, operation.params):
+            if _is_number(y_bar):
+                return [x.builder.call(runtime.broadcast_like, (y_bar, x), {})]
+            return [y_bar[index]]
         return [x.builder.call(runtime.index_add, (zeros_like(x), index, y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
@@ -244,6 +260,17 @@ def _takes_all_items(index: Any) -> bool:
 
 def _is_whole_axis(item: Any) -> bool:
     return isinstance(item, slice) and item.start is None and item.stop is None is item.step
+
+
+def _is_turned_axis(item: Any) -> bool:
+    if not isinstance(item, slice) or item.start is not None or item.stop is not None:
+        return False
+    return type(item.step) is int and item.step == -1
+
+
+def _is_turned(rule: Rule, x: Symbol, params: Mapping[str, Any]) -> bool:
+    """Whether a read takes all elements of an array, in another order."""
+    return isinstance(x.fact, values.Array) and bool(rule.turned(x.ndim or 0, params))
 
 
 def _is_everything(builder: Builder, x: Any, index: Any) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
@@ -51,8 +51,20 @@ class Flip(Along):
 
     written_back = "involution"
 
+    def turned(self, rank: int, params: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(sorted(support.normal_axes(params.get("axis"), rank)))
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        x = operands[0]
+        if not builder.derived or x.ndim is None:
+            return None
+        return support.turned_back(builder, x, self.turned(x.ndim, params))
+
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return np.flip(y_bar, **operation.params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return support.without_axis(call, facts)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         rank = support.sample_rank(operation.operands[0], True)

@@ -39,6 +39,7 @@ class Scan(Rule):
         super().__init__(function, function.__name__)
         self.text = f"x, {first}axis={axis}{options}"
         self.typed = "dtype" in options
+        self.flattens = axis is None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -68,6 +69,9 @@ class Scan(Rule):
         x = operation.operands[0]
         axis = support.normal_axis(operation["axis"], support.sample_rank(x, True)) + 1
         return batch.builder.emit(self, [x], operation.params | {"axis": axis})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return support.without_axis(call, facts) if self.flattens else call
 
     def dependence(self, use: Use, position: int) -> Dependence:
         same = use.shapes[position] == use.shape and bool(use.shape)

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -147,6 +148,21 @@ def at(axis: int, item: Any) -> Any:
     if axis >= 0:
         return (*(slice(None),) * axis, item) if axis else item
     return (Ellipsis, item, *(slice(None),) * (-1 - axis))
+
+
+def without_axis(call: gast.Call, facts: Callable) -> gast.Call:
+    """The call without the axis of a vector, of a function for which none stands for all axes."""
+    if len(values.shape_of(facts(call.args[0])) or ()) != 1:
+        return call
+    return gast.Call(call.func, call.args, [k for k in call.keywords if k.arg != "axis"])
+
+
+def turned_back(builder: Builder, x: Symbol, axes: tuple[int, ...]) -> Symbol | None:
+    """The array whose elements, turned along these axes, are x: turned again they are as before."""
+    rule, operands, params = builder.definition(x)
+    if not axes or rule is None or x.ndim is None:
+        return None
+    return operands[0] if rule.turned(x.ndim, params) == axes else None
 
 
 def conj(x: Any) -> Any:

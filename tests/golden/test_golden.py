@@ -147,5 +147,4 @@ def test_names_of_the_user_are_kept():
         "v_t",
         "target",
         "v_t_bar",
-        "theta_bar",
     ]

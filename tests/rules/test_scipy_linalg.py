@@ -36,7 +36,7 @@ def test_the_text_calls_what_the_user_calls_where_numpy_has_nothing_like_it():
     f = module("def f(a, b):\n    return scipy.linalg.solve_triangular(a, b, lower=True)[0]\n").f
     text = grad(f, 1).source(np.eye(3), np.ones(3), standalone=True)
     assert "import scipy.linalg\n" in text
-    assert "b_bar=scipy.linalg.solve_triangular(a," in "".join(text.split())
+    assert "returnscipy.linalg.solve_triangular(a," in "".join(text.split())
     assert "lower=True,trans=1)" in "".join(text.split())
 
 

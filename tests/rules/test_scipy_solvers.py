@@ -442,8 +442,7 @@ def test_functions_as_users_write_them(name):
             "scipy.optimize.brentq(lambda q: q**3 - s, 0.0, 2.0)",
             """
     slope = 3.0 * scipy.optimize.brentq(f, 0.0, 2.0, args=(s,)) ** 2  # line LINE
-    s_bar = 1.0 / slope
-    return s_bar
+    return 1.0 / slope
 
 
 def f(q, s):
@@ -460,8 +459,7 @@ def f(q, s):
 
 def f_grad(q, s):
     DOCGradient of f with respect to s (FILE).DOC
-    s_bar = q * q
-    return s_bar
+    return q * q
 """,
         ),
     ],

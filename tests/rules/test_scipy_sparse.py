@@ -80,7 +80,7 @@ def test_products_with_a_captured_matrix(kind, call, shape):
 def test_the_adjoint_of_a_product_is_one_with_the_transpose():
     made = module("def f(x):\n    return np.sum(np.sin(M @ x))\n")
     made.M = scipy.sparse.csr_array(DENSE)
-    assert "x_bar = M.T @ np.cos(M @ x)" in grad(made.f).source(np.ones(4))
+    assert "return M.T @ np.cos(M @ x)" in grad(made.f).source(np.ones(4))
 
 
 def test_the_matrix_is_read_at_each_call():

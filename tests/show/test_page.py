@@ -302,7 +302,7 @@ def test_a_notebook_shows_what_was_compiled_and_compiles_nothing(monkeypatch):
     monkeypatch.setattr(compiling, "write", None)
     made = read(derivative._repr_html_())
     assert [each.text for each in made.all("button", role="tab")] == ["grad"]
-    assert "x_bar" in made.one(kind="made").text
+    assert "return 2 * x" in made.one(kind="made").text
 
 
 def test_show_writes_a_file_and_opens_a_browser_only_without_one(tmp_path, monkeypatch):

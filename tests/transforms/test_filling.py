@@ -67,8 +67,8 @@ def steep_beside_a_gap(p):
 
 
 FILLED = {
-    halves_of_a_vector: (P, "p_bar = np.concatenate("),
-    three_slices: (P, "p_bar = np.concatenate("),
+    halves_of_a_vector: (P, "return np.concatenate("),
+    three_slices: (P, "return np.concatenate("),
     thirds: (P, "q_bar = np.concatenate("),
     backwards: (P, "q_bar = np.concatenate("),
     columns_of_a_product: (M, "axis=1"),

@@ -204,7 +204,7 @@ def test_elements_of_what_is_computed_as_a_whole_come_as_one_array():
     main, helper = text.split("def oscillator_backward")
     assert "zeros_like" not in main
     assert "zeros_like" not in helper
-    assert helper.count("y_bar = np.array(") == 1
+    assert helper.count("return np.array(") == 1
 
 
 def test_slices_of_most_of_an_array_are_one_adjoint():

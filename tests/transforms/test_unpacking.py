@@ -242,7 +242,7 @@ def test_items_that_nobody_reads_are_left_out_of_steep_functions():
 def test_the_line_stays_and_its_adjoint_is_one_array():
     text = grad(of_an_expression).source(V)
     assert "    amplitude, length, noise = exp_p\n" in text
-    assert "    p_bar = np.array([amplitude_bar, " in text
+    assert "    return np.array([amplitude_bar, " in text
     assert "]) * exp_p\n" in text
     assert "    a, _, c = np.exp(p)  #" in jit(of_two).source(V)
 
