@@ -50,9 +50,20 @@ RENAMED = {
     "cumsum": "cumulative_sum", "identity": "eye", "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift", "outer": "linalg.outer", "power": "pow",
     "right_shift": "bitwise_right_shift", "swapaxes": "", "true_divide": "divide",
-    "diagonal": "linalg.diagonal", "trace": "linalg.trace",
+    "cross": "linalg.cross", "diagonal": "linalg.diagonal", "trace": "linalg.trace",
 }  # fmt: skip
-LINALG = {"cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "slogdet"}
+LINALG = {
+    "cholesky",
+    "cross",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matrix_rank",
+    "pinv",
+    "qr",
+    "slogdet",
+}
 LINALG |= {"solve", "svd"}
 FFT = {"fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "fftfreq", "rfftfreq", "fftshift"}
 DTYPES = {"bool", "complex64", "complex128", "float32", "float64", "int8", "int16", "int32"}

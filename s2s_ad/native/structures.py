@@ -13,7 +13,15 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.native.contracting import total
 from s2s_ad.native.nodes import Index, Length, ListNode, Node, NotNative, Number, array
-from s2s_ad.native.operations import CHEAP, WHOLE_NUMBER, Operation, elementwise, moved, native
+from s2s_ad.native.operations import (
+    CHEAP,
+    WHOLE_NUMBER,
+    Operation,
+    broadcast_at,
+    elementwise,
+    moved,
+    native,
+)
 from s2s_ad.native.rearranging import with_axis_last
 from s2s_ad.native.scalars import cast
 from s2s_ad.native.spelling import (
@@ -27,6 +35,7 @@ from s2s_ad.native.spelling import (
     minus,
     name,
     number,
+    plus,
 )
 from s2s_ad.native.writer import Writer, constant_node
 
@@ -201,6 +210,32 @@ def roll(writer: Writer, operation: Operation) -> Node:
 
     x = writer.in_memory(x, operation.text) if x.cost > CHEAP else x
     return Node(x.dtype, x.shape, lambda index: x.at(at(index)), x.reads, x.cost + 1)
+
+
+@native(np.cross, np.linalg.cross)
+def cross(writer: Writer, operation: Operation) -> Node:
+    """a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three elements."""
+    axis, dtype, text = operation.params.get("axis", -1), operation.dtype, operation.text
+    a, b = (writer.in_memory(x, text) if x.cost > CHEAP else x for x in operation.operands)
+    shape = writer.broadcast([a.shape, b.shape])
+    for each in (a, b):
+        writer.check_equal(each.shape[axis], Length(number(3), 3))
+
+    def at(index: Index) -> Expression:
+        place = index[axis]
+        behind, last = (binary(plus(place, number(k)), gast.Mod, number(3)) for k in (1, 2))
+
+        def of(x: Node, item: Expression) -> Expression:
+            own = [*index]
+            own[axis] = item
+            return cast(broadcast_at(x, tuple(own)), x.dtype, dtype)
+
+        products = (
+            binary(of(a, i), gast.Mult, of(b, j)) for i, j in ((behind, last), (last, behind))
+        )
+        return binary(next(products), gast.Sub, next(products))
+
+    return Node(dtype, shape, at, a.reads | b.reads, a.cost + b.cost + 5)
 
 
 @native(np.diagonal)

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.composite_ufuncs import composite_ufunc
+from s2s_ad.rules.matrix_products import Cross
 
 
 def _vdot(x: Symbol, b: Any) -> Any:
@@ -54,14 +56,22 @@ def _vecmat(x1: Any, x2: Any) -> Any:
     return np.matmul(x1[..., None, :], x2)[..., 0, :]
 
 
-def _cross(x: Symbol, b: Any, axisa: Any, axisb: Any, axisc: Any, axis: Any) -> Any:
-    """The product of vectors of length three; any other length NumPy refuses when it runs."""
-    axes = static((axisa, axisb, axisc), "the axes of np.cross")
-    axisa, axisb, axisc = axes if axis is None else (static(axis, "axis"),) * 3
-    a, b = _vectors(x, axisa), _vectors(support.as_operand(x.builder, b), axisb)
-    y = np.roll(a * np.roll(b, -1, axis=-1) - np.roll(a, -1, axis=-1) * b, -1, axis=-1)
-    axisc = support.normal_axis(axisc, y.ndim)
-    return y if axisc == y.ndim - 1 else np.moveaxis(y, -1, axisc)
+class CrossOfAxes(Cross):
+    """np.cross: the axes of the vectors may be said for each array, and for the result."""
+
+    allocates = True
+    in_c_order = "always"
+    text = "x, b, axisa=-1, axisb=-1, axisc=-1, axis=None"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Of vectors of length three; any other length NumPy refuses when it runs."""
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        x, b = (support.as_operand(builder, params.pop(each)) for each in ("x", "b"))
+        *axes, axis = static(tuple(params.values()), "the axes of np.cross")
+        axisa, axisb, axisc = axes if axis is None else (axis,) * 3
+        y = builder.emit(self, [_vectors(x, axisa), _vectors(b, axisb)], {})
+        axisc = support.normal_axis(axisc, y.ndim)
+        return y if axisc == y.ndim - 1 else np.moveaxis(y, -1, axisc)
 
 
 def _vectors(x: Symbol, axis: int) -> Symbol:
@@ -94,9 +104,10 @@ def _of_rank(x: Symbol, rank: int) -> Symbol:
     return np.expand_dims(x, tuple(range(rank - x.ndim))) if x.ndim < rank else x
 
 
-composite(np.cross, "x, b, axisa=-1, axisb=-1, axisc=-1, axis=None", _cross)
 composite(np.kron, "x, b", _kron)
 composite_ufunc(np.matvec, "x1, x2", _matvec)
 composite(np.vdot, "x, b", _vdot)
 composite_ufunc(np.vecdot, "x1, x2, axis=-1", _vecdot)
 composite_ufunc(np.vecmat, "x1, x2", _vecmat)
+
+register(CrossOfAxes(np.cross, "cross"))

@@ -72,6 +72,7 @@ PROGRAMS = {
     "elements": (grad(likelihood, (0, 1)), (Y, W)),
     "a system": (grad(solved, (0, 1)), (X[:3], W)),
     "shapes": (grad(transposed), (X,)),
+    "products of vectors": (grad(lambda x, w: np.sum(np.cross(x, w) ** 2)), (X, W)),
     "rows": (grad(of_rows), (X, W)),
     "no derivative": (jit(loss), (W, X, Y)),
 }

@@ -214,5 +214,6 @@ PROGRAMS = {
     "columns of sums": (lambda A, x: np.sum((x[:4] @ A) ** 2 * (A @ x[:5])[0]), (A, x)),
     "powers of Cholesky": (lambda A: np.sum(np.linalg.cholesky(A @ A.T + np.eye(4)) ** 3), (A,)),
     "largest along axes": (lambda A: np.sum(A[np.argmax(A, axis=0), np.arange(5)] ** 2), (A,)),
+    "crossed": (lambda A, x: np.sum(np.cross(A[:, 1:4], x[:3]) ** 2 * A[:, 2:]), (A, x)),
     "containers": (lambda p: np.sum(p["w"] * p["b"][0]), ({"w": x, "b": [y, 1.0]},)),
 }  # fmt: skip

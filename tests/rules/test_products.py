@@ -214,3 +214,10 @@ def test_a_matrix_times_each_of_a_stack_is_written_as_such():
     assert "return a @ b\n" in jit(one_by_stack).source(a, b)
     squared = lambda a, b: np.sum((a @ b) ** 2)
     assert "return a.T @ " in grad(squared, 1).source(a, b)
+
+
+def test_the_adjoints_of_a_product_of_vectors_are_such_products():
+    a, b = np.ones((5, 3)), np.ones(3)
+    text = grad(lambda a, b: np.sum(np.cross(a, b) ** 2), (0, 1)).source(a, b)
+    assert text.count("np.cross(") == 3
+    assert "roll" not in text
