@@ -39,7 +39,6 @@ class Scan(Rule):
         super().__init__(function, function.__name__)
         self.text = f"x, {first}axis={axis}{options}"
         self.typed = "dtype" in options
-        self.flattens = axis is None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -70,9 +69,6 @@ class Scan(Rule):
         axis = support.normal_axis(operation["axis"], support.sample_rank(x, True)) + 1
         return batch.builder.emit(self, [x], operation.params | {"axis": axis})
 
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return support.without_axis(call, facts) if self.flattens else call
-
     def dependence(self, use: Use, position: int) -> Dependence:
         same = use.shapes[position] == use.shape and bool(use.shape)
         return along(use.shape, use.shape, (use.params["axis"],)) if same else EVERYTHING
@@ -86,7 +82,14 @@ def so_far(use: Use, position: int) -> Dependence:
     return up_to(use.shape, axis, backwards=bool(reverse))
 
 
-class RunningSum(Scan):
+class Running(Scan):
+    """A function for which the axis of a vector need not be said."""
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return support.without_axis(call, facts)
+
+
+class RunningSum(Running):
     """np.cumsum: linear; its adjoint is the running sum from the other end."""
 
     def dependence(self, use: Use, position: int) -> Dependence:
@@ -100,7 +103,7 @@ class RunningSum(Scan):
         return np.cumsum(tangents[0], **operation.params)
 
 
-class RunningProduct(Scan):
+class RunningProduct(Running):
     """np.cumprod: y[i] = x[i] * y[i - 1], so its tangent is a linear recurrence of first order.
 
     Nothing is divided by: zeros are as good as other numbers, in derivatives of all orders.

@@ -39,11 +39,15 @@ def called_once_in_place(program: Program, wanted: Sequence[str]) -> Program:
     return _InPlace(sites, SCREEN - _count(program)).of(program, active)
 
 
-def _sites(program: Program) -> Counter:
-    """In how many places of the text each function of the user's is called."""
+def _sites(program: Program) -> Counter[int]:
+    """By the id of each program that is called, in how many places of the text that is.
+
+    A helper that is called with arguments of several kinds is several programs: none of them saves
+    the other's text.
+    """
     blocks = [program, *(each for inner in reached((program,)) for each in inner.blocks)]
     calls = (callee_of(each) for block in blocks for each in block.body)
-    return Counter(call.program.origin for call in calls if call is not None)
+    return Counter(id(call.program) for call in calls if call is not None)
 
 
 def _count(program: Program) -> int:
@@ -79,11 +83,11 @@ class _InPlace:
     """Writes helpers where they are called.
 
     Args:
-        sites: in how many places each function is called.
+        sites: in how many places each program is called, by its id.
         room: how many lines more the function may have.
     """
 
-    def __init__(self, sites: Counter, room: int):
+    def __init__(self, sites: Counter[int], room: int):
         self.sites, self.room = sites, room
 
     def of(self, program: Program, active: Collection[str] | None = None) -> Program:
@@ -110,7 +114,7 @@ class _InPlace:
 
     def _takes(self, call: Callee) -> bool:
         plain = type(call) is Callee and not call.is_stub and not call.is_recursive
-        if not plain or self.sites[call.program.origin] != 1 or call.program.tried:
+        if not plain or self.sites[id(call.program)] != 1 or call.program.tried:
             return False
         lines = _count(call.program)
         if lines > min(LONGEST, self.room):

@@ -459,7 +459,8 @@ def f(q, s):
 
 def f_grad(q, s):
     DOCGradient of f with respect to s (FILE).DOC
-    return q * q
+    s_bar = q * q
+    return s_bar
 """,
         ),
     ],
