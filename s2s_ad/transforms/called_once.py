@@ -8,7 +8,7 @@ short, its values are simply there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import gast
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.callee import Callee, callee_of, reached
+from s2s_ad.core.callee import Callee, Compound, callee_of, reached
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, everywhere, map_blocks, region_of
 from s2s_ad.core.rule import ITEM
@@ -40,14 +40,36 @@ def called_once_in_place(program: Program, wanted: Sequence[str]) -> Program:
 
 
 def _sites(program: Program) -> Counter[int]:
-    """By the id of each program that is called, in how many places of the text that is.
+    """By the id of each program that is called, in how many places of the text one like it is.
 
-    A helper that is called with arguments of several kinds is several programs: none of them saves
-    the other's text.
+    A helper that is called with arguments of several kinds may be several functions, none of which
+    saves the other's text.
     """
-    blocks = [program, *(each for inner in reached((program,)) for each in inner.blocks)]
+    blocks = _blocks(program)
     calls = (callee_of(each) for block in blocks for each in block.body)
-    return Counter(id(call.program) for call in calls if call is not None)
+    called = [call.program for call in calls if call is not None]
+    several = Counter(each.origin for each in {id(each): each for each in called}.values())
+    forms = {id(each): _form(each) if several[each.origin] > 1 else () for each in called}
+    counts = Counter((each.origin, forms[id(each)]) for each in called)
+    return Counter({id(each): counts[each.origin, forms[id(each)]] for each in called})
+
+
+def _blocks(program: Program) -> list[Program]:
+    return [program, *(each for inner in reached((program,)) for each in inner.blocks)]
+
+
+def _form(program: Program) -> Hashable:
+    """The operations of a function and its constants: functions of one text have them in common."""
+    found: list[Hashable] = []
+    for statement in (each for block in _blocks(program) for each in block.body):
+        if isinstance(statement, form.Effect):
+            continue
+        rule = statement.rule
+        found.append(type(rule) if isinstance(rule, Compound) else id(rule))
+        for atom in (*statement.operands, *statement.parameters.values()):
+            constants = (each for each in gast.walk(atom) if isinstance(each, gast.Constant))
+            found += [repr(each.value) for each in constants]
+    return tuple(found)
 
 
 def _count(program: Program) -> int:

@@ -269,10 +269,20 @@ def roots_of(x):
     return root * np.exp(root)
 
 
+def of_two_kinds(h, x, W, U):
+    return np.sum(normal(h, 0) ** 3) + np.sum(normal(W * h, 1) ** 3)
+
+
+def normal(a, axis):
+    e = np.exp(a - np.max(a, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
 @pytest.mark.parametrize(
     "f, kept",
     [
         (called_once, []),
+        (of_two_kinds, []),
         (called_in_a_loop, ["cell"]),
         (twice, ["cell"]),
         (of_what_may_be_left_out, ["roots_of"]),
@@ -418,7 +428,7 @@ def iterated(x, n):
 
 
 def in_a_row(x):
-    return np.sum(iterated(iterated(x, 3), 2) ** 2)
+    return np.sum(iterated(iterated(x, 3), 3) ** 2)
 
 
 def for_each_row(x):
