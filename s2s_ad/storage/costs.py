@@ -94,6 +94,13 @@ def _is_choice(branch: Branch) -> bool:
     return not computes and branch.count == 1 and size(branch.facts[0]) == 1
 
 
+def _is_short(statement: form.Op, fact: values.AbstractValue) -> bool:
+    """Whether it is a number by one operation on one other, which is as short as a name for it."""
+    rule = statement.rule
+    simple = rule.elementwise and rule.cost_of(statement.operands) == 1
+    return simple and size(fact) == 1 and len(statement.reads) <= 1
+
+
 def value_of(
     statement: form.Op, facts: Mapping[str, values.AbstractValue], *, repeated: bool
 ) -> Value:
@@ -111,5 +118,6 @@ def value_of(
         again = 0
     keep = keep + 1 if keep is not None and again == 0 else keep
     if not repeated:
-        keep, again = (None if keep is None else 1), (0 if again == 0 else None)
+        short = again == 0 or (again is not None and _is_short(statement, fact))
+        keep, again = (None if keep is None else 1), (0 if short else None)
     return Value(keep, again, tuple(dict.fromkeys(statement.reads)))

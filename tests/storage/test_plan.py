@@ -333,3 +333,19 @@ def test_of_an_array_of_which_a_part_is_read_the_part_is_kept():
     steps = 1e-6 * np.eye(4)
     expected = [(growing_part(r + h) - growing_part(r - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(grad(growing_part)(r), expected, rtol=1e-6)
+
+
+def waves(x, c):
+    if c > 0:
+        y = np.exp(1.0 - x) * np.sin(2.0 * x)
+    else:
+        y = x
+    return y * y
+
+
+def test_a_number_by_one_operation_is_computed_again_behind_a_branch():
+    text = grad(waves).source(0.3, 1.0)
+    assert text.count("np.sin(2.0 * x)") == text.count("np.cos(2.0 * x)") == 1
+    step = 1e-6
+    expected = (waves(0.3 + step, 1.0) - waves(0.3 - step, 1.0)) / (2 * step)
+    assert grad(waves)(0.3, 1.0) == pytest.approx(expected, rel=1e-8)
