@@ -79,7 +79,9 @@ class Delete(Rule):
         (x, obj), axis = operation.operands, operation["axis"]
         y_bar = x.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
         params = {"length": support.length(x, axis), "axis": axis}
-        return [x.builder.call(runtime.put_back, (y_bar, obj), params), None]
+        found = x.builder.call(runtime.put_back, (y_bar, obj), params)
+        x.builder.facts[found.name] = values.with_shape(found.fact, x.shape)
+        return [found, None]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         if tangents[0] is None:

@@ -63,6 +63,8 @@ MASKED = [
         [3.0, 4.0],
         [6.0, 0.0],
     ),
+    ("np.sum(np.delete(np.sqrt(x), 0))", [0.0, 4.0], [0.0, 0.25]),
+    ("np.sum(np.delete(np.sqrt(x), [0, -1], axis=1))", [[0.0, 4.0, 0.0]], [[0.0, 0.25, 0.0]]),
     ("np.sum(np.take(np.sqrt(x), [1, 1]))", [0.0, 4.0], [0.0, 0.5]),
     ("r = np.sqrt(x)\n r[0] = 1.0\n return np.sum(r * r)", [0.0, 4.0], [0.0, 1.0]),
     ("y = np.zeros(3)\n y[1:] = x\n return np.sum(np.sqrt(y))", [1.0, 4.0], [0.5, 0.25]),
