@@ -15,6 +15,7 @@ from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import Hint
 from s2s_ad.core.regions import Loop, index_size
+from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
@@ -321,7 +322,7 @@ class Rolling:
         ends = {n: self.end(path, n, UNDEFINED) for n in (*holes.read, *sorted(holes.handed_on))}
         for name, end in ends.items():
             if end is not UNDEFINED:
-                left = name in holes.handed_on or not self.is_assigned_first(name)
+                left = name in holes.handed_on or name not in self.assigned_first
                 if left and is_users(name):  # one of our own is read where it is there
                     end = self.before[name] = MISSING
                 self.names[name] = self._at_first(end, self.hint(name))
@@ -330,12 +331,13 @@ class Rolling:
                 raise UnsupportedError("S2S202", what, origin=holes.read[name])
         return any(end is not UNDEFINED for end in ends.values())
 
-    def is_assigned_first(self, name: str) -> bool:
-        """Whether the first pass is certain to assign a local, and not to read it before that."""
+    @lazy
+    def assigned_first(self) -> set[str]:
+        """The locals that the first pass is certain to assign, and not to read before that."""
         holes = Holes()
+        missing = [name for name, _, before in self.templates() if before is UNDEFINED]
 
         def run() -> Exits:
-            missing = [each for each, _, before in self.templates() if before is UNDEFINED]
             names = self.lowering.frame.locals
             names |= dict.fromkeys(FLAGS, False) | {each: Hole(each, holes) for each in missing}
             if self.test is not None:
@@ -345,13 +347,13 @@ class Rolling:
             return self.run()
 
         if self.backwards:
-            return False
+            return set()
         try:
             path = look(self.lowering, run)
         except (NeedStatic, UnsupportedError):
-            return False
-        noted = name in holes.read or name in holes.handed_on
-        return not noted and self.end(path, name, UNDEFINED) is not UNDEFINED
+            return set()
+        assigned = {each for each in missing if self.end(path, each, UNDEFINED) is not UNDEFINED}
+        return assigned - {*holes.read, *holes.handed_on}
 
     def _general(self, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
         try:
