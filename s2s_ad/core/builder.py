@@ -48,8 +48,8 @@ class NeedStatic(Exception):
         super().__init__(f"{purpose} must be known when the code is generated")
 
 
-class NeedRank(NeedStatic):
-    """A rule needs to know how many axes an array has: a loop may have made it another one."""
+class NeedKind(NeedStatic):
+    """The rank or the dtype of an array has to be known: a loop may have made it another one."""
 
 
 class Symbol(np.lib.mixins.NDArrayOperatorsMixin):

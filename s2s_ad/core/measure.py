@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import NeedRank, Symbol
+from s2s_ad.core.builder import NeedKind, Symbol
 from s2s_ad.core.rule import CannotBatch
 
 
@@ -32,7 +32,7 @@ def lengths(x: Symbol, axes: Any) -> list:
 def known_rank(x: Symbol) -> int:
     """The rank of an array of which it is known that it is known."""
     if x.ndim is None:
-        raise NeedRank(x.name, "the number of axes")
+        raise NeedKind(x.name, "the number of axes")
     return x.ndim
 
 

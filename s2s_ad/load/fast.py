@@ -169,6 +169,7 @@ class Writer:
             "_s2s_plain": np.asarray,
             "_s2s_type": type,
         }
+        self.names = {id(each): name for name, each in self.space.items()}
         self.temporaries = 0
         self.arrays: dict[str, str] = {}  # name of a Tensor -> that of its array
         self.shapes: dict[str, tuple[int, ...]] = {}  # text of an array -> its shape
@@ -177,9 +178,9 @@ class Writer:
 
     def object(self, value: Any) -> str:
         """A name for an object that a test compares with."""
-        known = next((name for name, each in self.space.items() if each is value), None)
+        known = self.names.get(id(value))
         if known is None:
-            known = f"_s2s_{len(self.space)}"
+            known = self.names[id(value)] = f"_s2s_{len(self.space)}"
             self.space[known] = value
         return known
 

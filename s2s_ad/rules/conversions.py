@@ -261,7 +261,8 @@ composite(np.require, "x, dtype=None, requirements=None", _as_array)
 
 register(ComplexNumber(complex))
 OF_NUMBERS = (float, int, np.bool_, np.complex64, np.complex128, np.float16, np.float32)
-OF_NUMBERS += (np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8)
+OF_NUMBERS += (np.float64, np.int8, np.int16, np.int32, np.int64)
+OF_NUMBERS += (np.uint8, np.uint16, np.uint32, np.uint64)
 for each in OF_NUMBERS:
     register(Conversion(each))
 

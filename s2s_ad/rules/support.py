@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import parts, values
-from s2s_ad.core.builder import Builder, NeedRank, Symbol, describe, static
+from s2s_ad.core.builder import Builder, NeedKind, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
 from s2s_ad.core.rule import CannotBatch, Operation, Rule  # noqa: F401
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
@@ -236,7 +236,7 @@ def known_rank(x: Any, name: str) -> int:
             origin=x.builder.origin,
             help="give example arguments, or --like on the command line",
         )
-        raise error if x.builder.derived else NeedRank(x.name, "the rank", error)
+        raise error if x.builder.derived else NeedKind(x.name, "the rank", error)
     return found
 
 

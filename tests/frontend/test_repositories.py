@@ -666,7 +666,46 @@ def radius_of_an_orbit(x):
     return x[0] * (1 - x[2] * np.cos(anomaly))
 
 
+def as_rows(v):
+    """Rows of three, one alone as a vector, and how many."""
+    v = np.atleast_2d(v)
+    size = np.shape(v)
+    if (size[0] != 3) & (size[1] != 3):
+        raise ValueError("not N x 3")
+    if size[1] != 3:
+        v = v.T
+    count = v.shape[0]
+    if count == 1:
+        v = v.reshape(v.shape[1])
+    return v, count
+
+
+def torque_of_rows(x):
+    arm, count = as_rows(x)
+    force, _ = as_rows(x * x + 1.0)
+    found = np.cross(arm, force)
+    return np.sum(found[1:] ** 2) * count + np.dot(arm, force)
+
+
+def as_vector(v, dtype=np.float64):
+    v = v.flatten()
+    if v.dtype.kind == "O":
+        dtype = "O"
+    return v.astype(dtype)
+
+
+def power_of_a_rotation(x):
+    """Whole numbers before the first pass, and others after it."""
+    turned = np.r_[1, 0]
+    for _ in range(4):
+        a, b = as_vector(turned), as_vector(x[:2])
+        turned = np.r_[a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
+    return turned[0] + x[2] * turned[1]
+
+
 PROGRAMS = [
+    torque_of_rows,
+    power_of_a_rotation,
     spread_of_clusters,
     radius_of_an_orbit,
     heat,

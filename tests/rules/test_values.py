@@ -144,6 +144,7 @@ NO_DERIVATIVE = [
     case("np.isnan(x) | np.isinf(x) | np.isfinite(x) | np.signbit(x)", x=real(3)),
     case("np.int32(i) + np.int64(i)", i=integers()),
     case("np.int8(i) + np.int16(i) + np.uint8(i) * np.bool(i)", i=integers()),
+    case("np.uint16(i) - np.uint32(1) * np.uint64(i)", i=integers(low=1)),
     case("np.trace(i) + np.diagonal(i) + np.tril(i)[0]", i=integers(3, 3)),
 ]
 

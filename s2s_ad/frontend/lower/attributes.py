@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedKind, Symbol
 from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import VIEWS, Tree, from_object, is_namedtuple
@@ -312,7 +312,8 @@ def shape_of(lowering: Lowering, x: Symbol) -> Any:
 
 def _dtype(lowering: Lowering, x: Symbol) -> Any:
     if x.dtype is None:
-        raise _refused("the dtype of this value", "give example arguments, so that it is known")
+        error = _refused("the dtype of this value", "give example arguments, so that it is known")
+        raise error if x.shape is None else NeedKind(x.name, "the dtype", error)
     return x.dtype
 
 

@@ -40,6 +40,7 @@ from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
 from s2s_ad.frontend.lower.kinds import class_name, is_number, with_article
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, Poison, Reference
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.tensors import Parameter, Tensor
@@ -269,6 +270,9 @@ def make_slice(lowering: Lowering, *bounds: Any) -> Any:
 @evaluates(isinstance)
 def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     kinds = known_object(kinds)
+    value = lowering.noted(lowering.assumptions.settled(value), value)
+    if is_optional(value):
+        return _is_instance_or_none(lowering, value, kinds)
     if is_iterator(value):
         raise _refused("isinstance() of an iterator", "leave the check out")
     if is_error(value):
@@ -281,6 +285,18 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     if len(answers) == 1:
         return answers.pop()
     raise _refused("isinstance() of a value that is not known", "leave the check out")
+
+
+def _is_instance_or_none(lowering: Lowering, value: Tree, kinds: Any) -> Any:
+    """isinstance() of what is None on some paths: where the answers differ it asks for that."""
+    is_none, held = value.items
+    of_none, of_held = isinstance(None, kinds), is_instance(lowering, held, kinds)
+    if of_none is of_held:
+        return of_held
+    if not isinstance(of_held, bool):
+        return choose(lowering, is_none, lambda: of_none, lambda: of_held)
+    lowering.partial.update(each.name for each in symbols(held))
+    return is_none if of_none else lowering.call(operator.not_, is_none)
 
 
 @evaluates(callable)

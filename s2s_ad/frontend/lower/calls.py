@@ -68,6 +68,8 @@ OUT = object()
 
 #: what keeps a value as it is, and may be given one that is None on some paths
 HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.insert, setattr)
+#: what may be asked of such a value
+TAKES_NONE = (*HOLDS_ANY, isinstance)
 #: functions that do not read the iterators that they are given, or only as far as they say
 LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next, type, zip]
 LEAVES_ITERATORS += [itertools.islice]
@@ -277,7 +279,7 @@ def _known_function(function: Any) -> Callable | None:
 
 def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """What Python's own functions give; only some of them take a value that may be None."""
-    if any(map(is_optional, (*args, *kwargs.values()))) and function not in HOLDS_ANY:
+    if any(map(is_optional, (*args, *kwargs.values()))) and function not in TAKES_NONE:
         what = f"{describe(function)} of"
         args = [lowering.certain(each, what) for each in args]
         kwargs = {key: lowering.certain(each, what) for key, each in kwargs.items()}

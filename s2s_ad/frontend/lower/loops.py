@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol
+from s2s_ad.core.builder import NeedKind, NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
 from s2s_ad.frontend.lower.classes import is_written
@@ -242,7 +242,7 @@ def while_(lowering: Lowering, node: gast.While) -> Exits:
     except (NeedStatic, StructureChanges) as need:
         if not rolling.explains(need):
             raise
-        if isinstance(need, NeedRank) and divides:
+        if isinstance(need, NeedKind) and divides:
             return lowering.run(with_first_pass(node))
         return unrolled_while(lowering, node, need)
     if rolled.shares and divides:

@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import faults, tree, values
-from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol, describe, fresh_name, to_node
+from s2s_ad.core.builder import NeedKind, NeedStatic, Symbol, describe, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.rule import Rule
@@ -124,8 +124,9 @@ def _with_static(
         return replace(ways, lacks_entries=True)  # rather than code for one length
     if loops:
         return replace(ways, apart=ways.apart | loops)
-    if isinstance(need, NeedRank):
-        raise _cannot_be_known(need, lowering.needed_at) from None
+    if isinstance(need, NeedKind):
+        error = _cannot_be_known(need, lowering.needed_at)
+        return _with_conditions(ways, lowering, error, of_lengths=True)
     if numbers:
         return replace(ways, static=ways.static | numbers)
     needed = _static_needed(lowering, inputs, ancestors, need)
@@ -155,16 +156,18 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             raise NeedStatic(error.items, PURPOSE, error)
     if not ways.tells_apart and (lowering.lumped or isinstance(error, SharedMemoryError)):
         return replace(ways, tells_apart=True)
-    return _with_conditions(ways, lowering, error)
+    return _with_conditions(ways, lowering, error, of_lengths=isinstance(error, EndlessError))
 
 
-def _with_conditions(ways: Ways, lowering: Lowering, error: UnsupportedError) -> Ways:
-    """How to lower a refused function so that it has fewer branches."""
+def _with_conditions(ways: Ways, lowering: Lowering, error: S2SError, *, of_lengths: bool) -> Ways:
+    """How to lower a refused function so that it has fewer branches: those on numbers among its
+    arguments are known, and those on lengths, where the rank, the dtype or the depth depends on
+    these."""
     if ways.refused is None and lowering.branches:
         return replace(ways, refused=error.with_traceback(None))
-    if not ways.lengths and lowering.branches and isinstance(error, EndlessError):
-        return replace(ways, lengths=True)  # how deep it goes may depend on them
-    raise ways.refused or error
+    if of_lengths and not ways.lengths and lowering.branches:
+        return replace(ways, lengths=True)
+    raise (ways.refused or error) from None
 
 
 def _are_known(bounds: Sequence[Any]) -> bool:
