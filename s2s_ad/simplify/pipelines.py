@@ -25,6 +25,7 @@ from s2s_ad.simplify.own_zeros import OWN_ZEROS
 from s2s_ad.simplify.popped import READ_POPPED
 from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SCALE_LAST, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
+from s2s_ad.simplify.shared_factors import JOIN_PRODUCTS
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
 from s2s_ad.simplify.undefined import BIND
@@ -54,6 +55,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             MERGE,
             DIVIDE,
             CONTRACT,
+            JOIN_PRODUCTS,
             SCALE_LAST,
             COLLECT,
             UNGUARD,

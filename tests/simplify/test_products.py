@@ -55,6 +55,16 @@ ROWS = {
         (A, x),
         "np.full(A.shape, x)",
     ),
+    "a Gram matrix": (
+        lambda A, y: np.sum(np.sin(A @ A.T) * y),
+        (A, y),
+        "_bar + A_dot_A_bar.T) @ A",
+    ),
+    "a matrix from both sides": (
+        lambda x, B: x @ B @ x + np.sum(np.sin(B @ x) * np.cos(x @ B)),
+        (y, w[0, :, :3]),
+        "B @ (x ",
+    ),
     "elements alone": (lambda w: np.sum(np.tanh(w)[:, 0] ** 2), (w,), "tanh_w_0**2"),
     "elements of a row that is stretched": (
         lambda x, A: np.sum((np.exp(x) * A)[:, 1:] ** 2),
