@@ -65,6 +65,7 @@ class Refold:
         self.summed: Counter[str] = Counter()  # how often a sum reads it, or adds it to elements
         self.gathered: set[str] = set()  # what is put side by side, or where it is, in an adjoint
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
+        self.asked: Counter[str] = Counter()  # how often a branch asks it
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
         for each in flat(lines):
@@ -79,6 +80,8 @@ class Refold:
             self.read_under.setdefault(name, set()).add(settings_of(line.statement))
         if line.kind == "effect":
             self.read_by_effect.update(read)
+        if line.kind == "if":
+            self.asked.update(read)
         if line.kind == "assign":
             rule = rule_of(line.expression.func.value)
             if rule.adds:
@@ -236,7 +239,8 @@ class Refold:
         if rule.length and max(sizes, default=0) <= 1:
             return True  # of an array, or of a view that is written again
         again = rule.cheap or self._is_plain_view(line, readers) or self._is_short(line, readers)
-        if (again or self._is_subtracted(line)) and not any(sizes):
+        again = again or self._is_question(line, readers) or self._is_subtracted(line)
+        if again and not any(sizes):
             return True  # shorter to write again than to name
         if size == 2 and self._is_index(line, readers):
             return True
@@ -304,6 +308,27 @@ class Refold:
         if rule.elementwise and len(numbers) == len(args):
             return True  # 0.1**2, which Python computes when it compiles the text
         return self._is_simple(line, numbers, readers, MOST_AGAIN)
+
+    def _is_question(self, line: Line, readers: Readers) -> bool:
+        """Whether it is a comparison that branches ask, `if x > 0`, of values that are still there:
+        it is asked again."""
+        args, name = line.expression.args, line.name
+        if not rule_of(line.expression.func.value).compares or self.asked[name] < self.counts[name]:
+            return False
+        facts = map(self.program.fact, args)
+        single = name not in readers.nested and all(values.rank_of(fact) == 0 for fact in facts)
+        last = readers.last[name]
+        return single and all(
+            each in self._unchanged or readers.last.get(each, -1) >= last
+            for each in form.reads(args)
+        )
+
+    @lazy
+    def _unchanged(self) -> set[str]:
+        """The parameters whose names no other value has: they are there to the end."""
+        hints, leaves = self.program.hints, self.program.leaves()
+        others = {hint.text for name, hint in hints.items() if name not in leaves}
+        return {each for each in leaves if each in hints and hints[each].text not in others}
 
     def _is_simple(self, line: Line, numbers: list, readers: Readers, most: int) -> bool:
         """Whether it is one operation on one value, which so many read in this block."""

@@ -100,3 +100,32 @@ def test_a_choice_in_one_line_is_one_line():
     assert "1 if i == j else 0.5" in jit(weighted).source(np.ones((3, 3)))
     found = grad(weighted)(np.ones((2, 2)))
     np.testing.assert_array_equal(found, [[2, 1], [1, 2]])
+
+
+def branched(x, c):
+    if c > 0:
+        y = np.exp(x) * x
+    else:
+        y = x
+    return y * y
+
+
+def reassigned(x, c):
+    if c > 0:
+        c = c + np.sin(x)
+    return c * c
+
+
+@pytest.mark.parametrize("function, names", [(branched, 0), (reassigned, 1)])
+@pytest.mark.parametrize("c", [0.7, -0.7])
+def test_a_comparison_of_what_is_still_there_is_asked_again(function, names, c):
+    """In the backward pass; it has a name where what it compares has another value by then."""
+    text = grad(function, (0, 1)).source(0.3, c)
+    assert text.count("if c > 0:") == 2 * (1 - names)
+    assert text.count("_mask = ") == names
+    step = 1e-6
+    expected = (
+        (function(0.3 + step, c) - function(0.3 - step, c)) / (2 * step),
+        (function(0.3, c + step) - function(0.3, c - step)) / (2 * step),
+    )
+    np.testing.assert_allclose(grad(function, (0, 1))(0.3, c), expected, rtol=1e-7, atol=1e-10)
