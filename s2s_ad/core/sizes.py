@@ -736,6 +736,14 @@ def fit(one: Size, other: Size) -> bool | None:
     return False if answer is None and is_never(difference, 0) else answer
 
 
+def positive(size: Size) -> bool | None:
+    """Whether a size is above zero that has to be; None where only the running code can tell."""
+    if size.known is not None or is_natural(size - 1):
+        return size.known is None or size.known > 0
+    current = _assumptions.get()
+    return None if current is None else current.decide(size - 1, NATURAL, required=True)
+
+
 def number_of(size: Size) -> int | None:
     """Which number a size is in the call that is compiled for."""
     current = _assumptions.get()

@@ -693,7 +693,8 @@ class Frame:
     `is_kept` tells whether it becomes a function of the generated code. `inner` is the scope of
     the comprehension that is lowered, as the lambdas in it see it; `shared` holds the locals that
     functions inside assign (`nonlocal`), `outside` the names of modules that functions assign
-    (`global`), by the identity of the module's names and the name.
+    (`global`), by the identity of the module's names and the name. `of_passes` are locals that
+    only the passes of a loop have assigned: the value, and what is above zero if there is one.
     """
 
     def __init__(
@@ -712,6 +713,7 @@ class Frame:
         self.inner: Frame | None = None
         self.shared: Any = None
         self.outside: Mapping[tuple[int, str], Any] = {}
+        self.of_passes: dict[str, tuple[Any, sizes.Size]] = {}
 
     @property
     def scope(self) -> Scope:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jit, jvp, value_and_grad, vmap
+from s2s_ad.diagnostics import UnsupportedError
 
 
 def on_one_side(x):
@@ -173,6 +174,51 @@ def test_all_code_raises_what_python_raises(program):
 
 def test_no_flag_tells_what_the_first_pass_is_certain_to_assign():
     assert "missing" not in grad(read_by_later_passes).source(1.5)
+
+
+def last_item(x, v):
+    for each in v:
+        y = each * x
+    return y * x
+
+
+def last_of_every_second(x, v):
+    for i in range(0, len(v), 2):
+        y = [v[i] * x, x]
+    return y[0] * y[1]
+
+
+def first_of_all_but_one(x, v):
+    for i in range(len(v) - 1, 0, -1):
+        y = v[i] * np.array([x, 2.0])
+    return np.sum(y * y)
+
+
+def last_index(x, v):
+    for k, _ in enumerate(v):
+        x = x * x
+    return x * k
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize(
+    "function", [last_item, last_of_every_second, first_of_all_but_one, last_index]
+)
+def test_what_only_passes_assign_is_not_there_without_one(function, count):
+    """A call with a pass and one without are compiled apart: nothing in the text asks."""
+    v = np.array([1.5, 0.5, 2.0])
+    derivative = grad(function)
+    assert np.isfinite(derivative(1.25, v))
+    part = v[:count]
+    if outcome(function, 1.25, part) is UnboundLocalError:
+        for mode in (derivative, jit(function), value_and_grad(function)):
+            with pytest.raises((UnboundLocalError, UnsupportedError), match=r"'[yk]'"):
+                mode(1.25, part)
+        with pytest.raises((UnboundLocalError, UnsupportedError), match=r"'[yk]'"):
+            vmap(derivative, in_axes=(0, None))(np.array([1.25]), part)
+        return
+    slope = (function(1.25 + 1e-6, part) - function(1.25 - 1e-6, part)) / 2e-6
+    assert derivative(1.25, part) == pytest.approx(slope, rel=1e-6)
 
 
 def deleted_again_in_a_loop(x, k):

@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import faults, form, tree
+from s2s_ad.core import faults, form, sizes, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
@@ -439,7 +439,7 @@ class Lowering:
             if isinstance(value, Caught):
                 return HANDLERS[Caught](self, [value], {})
             value = self.assumptions.settled(value) if may_lack(value) else value
-            if value is MISSING:
+            if value is MISSING or self._has_no_pass(node.id, value):
                 raise Unassigned(node.id)
             error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
             return there_for_sure(self, value, error)
@@ -453,6 +453,11 @@ class Lowering:
         if raises is not error:
             raise raises
         raise UnsupportedError("S2S202", what, origin=self.origin(node))
+
+    def _has_no_pass(self, name: str, value: Any) -> bool:
+        """Whether only the passes of a loop assign the local, and the call has none."""
+        known, span = self.frame.of_passes.get(name, (None, None))
+        return span is not None and known is value and sizes.positive(span) is False
 
     # ---- functions
 

@@ -444,14 +444,26 @@ class Rolling:
             after[RESULT] = carrying.first_assigned(path.name(RESULT), self.hint(RESULT))
         flags = [carrying.flag(BREAK, broke), carrying.flag(RETURN, returned)]
         self.emit_region(carrying, path, test, broke)
+        span = self.span()
         for key, value in after.items():
             if isinstance(key, str):
                 put(self.lowering.frame.locals, key, value)
+                if span is not None and self.names.get(key, UNDEFINED) is UNDEFINED:
+                    self.lowering.frame.of_passes[key] = value, span
             else:
                 parts = [path.content(self.objects[key][0], None)]
                 self.lowering.memory.assign(self.objects[key][0], value, parts)
         raises = any(map(has_effect, path.body))
         return Rolled(*flags, self.has_no_end(test), raises, carrying.shares)
+
+    def span(self) -> sizes.Size | None:
+        """What is above zero where the loop has a pass; None where the call does not tell it."""
+        if self.bounds is None or type(self.bounds[2]) is not int:
+            return None
+        start, stop = (self.lowering.builder.size(each) for each in self.bounds[:2])
+        if start is None or stop is None:
+            return None
+        return stop - start if self.bounds[2] > 0 else start - stop
 
     def has_no_end(self, test: Test | None) -> bool:
         """Whether the loop can only be left from within."""
