@@ -207,3 +207,27 @@ def test_the_text_has_the_functions_of_the_user():
     assert text.count("def rhs_backward(") == 1
     assert text.count("def step_backward(") == 1
     assert "theta_bar += " in text
+
+
+def described(x):
+    def outer(a):
+        """Twice
+
+        a number.
+        """
+
+        def inner(b):
+            return b
+
+        return inner
+
+    inner, nameless = outer(x), lambda: 0
+    assert inner.__doc__ is None
+    assert nameless.__doc__ is None
+    assert outer.__name__ == "outer"
+    assert inner.__qualname__ == "described.<locals>.outer.<locals>.inner"
+    return x * len(outer.__doc__) * len(nameless.__qualname__)
+
+
+def test_functions_made_inside_know_their_names_and_what_is_said_of_them():
+    assert grad(described)(2.0) == described(1.0)

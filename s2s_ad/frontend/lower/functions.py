@@ -83,10 +83,28 @@ class Closure(Made):
         """The values that it keeps, but for what it reads in its frame."""
         return (*self.defaults.values(), self.attributes)
 
+    @property
+    def qualified(self) -> str:
+        owner = self.frame.owner
+        around = owner.qualified if isinstance(owner, Closure) else owner.__qualname__
+        return f"{around}.<locals>.{self.name}"
+
+    @property
+    def _doc(self) -> str | None:
+        """What Python makes of the text at the top: newer versions take off its indentation."""
+        first = None if isinstance(self.node, gast.Lambda) else self.node.body[0]
+        text = getattr(getattr(first, "value", None), "value", None)
+        if not isinstance(first, gast.Expr) or not isinstance(text, str):
+            return None
+        made: dict[str, Any] = {}
+        exec(f"def documented():\n    {text!r}", made)
+        return made["documented"].__doc__
+
     def attribute(self, lowering: Lowering, name: str) -> Any:
-        """An attribute of the function: its name, or what was set."""
-        if name in ("__name__", "__qualname__") and not has_entry(lowering, self.attributes, name):
-            return self.name
+        """An attribute of the function: what was set, or what it has from its definition."""
+        own = {"__doc__": self._doc, "__name__": self.name, "__qualname__": self.qualified}
+        if name in own and not has_entry(lowering, self.attributes, name):
+            return own[name]
         error = AttributeError(f"'function' object has no attribute {name!r}")
         return read_entry(lowering, self.attributes, name, error)
 
