@@ -221,6 +221,19 @@ def test_what_only_passes_assign_is_not_there_without_one(function, count):
     assert derivative(1.25, part) == pytest.approx(slope, rel=1e-6)
 
 
+def assigned_again_after_a_loop(x, v):
+    for each in v:
+        y = None
+        x = x * each
+    y = None
+    return x if y is None else 2 * x
+
+
+def test_what_is_assigned_again_after_a_loop_is_there_without_a_pass():
+    assert grad(assigned_again_after_a_loop)(1.25, np.array([])) == 1.0
+    assert grad(assigned_again_after_a_loop)(1.25, np.array([1.5, 2.0])) == 3.0
+
+
 def deleted_again_in_a_loop(x, k):
     y = x
     for _ in range(3):

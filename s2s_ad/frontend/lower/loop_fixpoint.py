@@ -426,7 +426,7 @@ class Rolling:
         self.lowering.memory.bury(path.clock)  # what follows has objects of its own
         parts = (self.leaves, self.entered, self.clock, self.newest)
         carrying = Carrying(self.lowering, path, *parts)
-        after = {}
+        after, span = {}, self.span()
 
         def make(place: tuple, tree: Tree, before: Any, end: Any) -> Any:
             return self.container(place, tree, [before, end])
@@ -434,7 +434,9 @@ class Rolling:
         for key, template, before in [*self.templates()]:
             end = self.end(path, key, before)
             if template is UNDEFINED:
-                after[key] = carrying.first_assigned(end, self.hint(key))
+                after[key] = value = carrying.first_assigned(end, self.hint(key))
+                if span is not None and value is not end:  # None is one object, wherever assigned
+                    self.lowering.frame.of_passes[key] = value, span
             else:
                 after[key] = fill(
                     template, (key,), before, end, carrying.column, make, path.held_by
@@ -444,12 +446,9 @@ class Rolling:
             after[RESULT] = carrying.first_assigned(path.name(RESULT), self.hint(RESULT))
         flags = [carrying.flag(BREAK, broke), carrying.flag(RETURN, returned)]
         self.emit_region(carrying, path, test, broke)
-        span = self.span()
         for key, value in after.items():
             if isinstance(key, str):
                 put(self.lowering.frame.locals, key, value)
-                if span is not None and self.names.get(key, UNDEFINED) is UNDEFINED:
-                    self.lowering.frame.of_passes[key] = value, span
             else:
                 parts = [path.content(self.objects[key][0], None)]
                 self.lowering.memory.assign(self.objects[key][0], value, parts)
