@@ -52,19 +52,8 @@ RENAMED = {
     "right_shift": "bitwise_right_shift", "swapaxes": "", "true_divide": "divide",
     "cross": "linalg.cross", "diagonal": "linalg.diagonal", "trace": "linalg.trace",
 }  # fmt: skip
-LINALG = {
-    "cholesky",
-    "cross",
-    "det",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "matrix_rank",
-    "pinv",
-    "qr",
-    "slogdet",
-}
-LINALG |= {"solve", "svd"}
+LINALG = {"cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "slogdet"}
+LINALG |= {"cross", "solve", "svd"}
 FFT = {"fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "fftfreq", "rfftfreq", "fftshift"}
 DTYPES = {"bool", "complex64", "complex128", "float32", "float64", "int8", "int16", "int32"}
 DTYPES |= {"int64", "uint8", "uint16", "uint32", "uint64"}

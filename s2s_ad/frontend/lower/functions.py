@@ -18,6 +18,9 @@ from s2s_ad.frontend.resolve import Captured, Frame
 from s2s_ad.frontend.scopes import scope_of
 from s2s_ad.frontend.source import Source
 
+#: what a function has from its definition, and what a Closure calls it
+DEFINED = {"__doc__": "doc", "__name__": "name", "__qualname__": "qualified"}
+
 #: the key of the handler of decorators inside functions
 DECORATED = object()
 
@@ -90,7 +93,7 @@ class Closure(Made):
         return f"{around}.<locals>.{self.name}"
 
     @property
-    def _doc(self) -> str | None:
+    def doc(self) -> str | None:
         """What Python makes of the text at the top: newer versions take off its indentation."""
         first = None if isinstance(self.node, gast.Lambda) else self.node.body[0]
         text = getattr(getattr(first, "value", None), "value", None)
@@ -102,9 +105,8 @@ class Closure(Made):
 
     def attribute(self, lowering: Lowering, name: str) -> Any:
         """An attribute of the function: what was set, or what it has from its definition."""
-        own = {"__doc__": self._doc, "__name__": self.name, "__qualname__": self.qualified}
-        if name in own and not has_entry(lowering, self.attributes, name):
-            return own[name]
+        if name in DEFINED and not has_entry(lowering, self.attributes, name):
+            return getattr(self, DEFINED[name])
         error = AttributeError(f"'function' object has no attribute {name!r}")
         return read_entry(lowering, self.attributes, name, error)
 
