@@ -96,6 +96,9 @@ class Conversion(Rule):
     def dependence(self, use: Use, position: int) -> Dependence:
         return same_elements(use.shape)
 
+    def vanishes_with(self) -> tuple[int, ...]:
+        return (0,) if self.function is not complex else ()
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if self.function in (complex, float, int):
             return values.Scalar(self.function)

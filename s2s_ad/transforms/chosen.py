@@ -26,11 +26,13 @@ def chosen_of(builder: Builder, value: Any) -> Symbol | None:
     None where it is no selection, or where not each element is known to have an answer.
     """
     rule, operands, params = builder.definition(value)
-    if rule is None or value.shape is None:
+    if rule is None:
         return None
     where = zero_paths(builder, [value])
     if where is not None:
         return None if where.is_nested else _taken(builder, where)
+    if value.shape is None:
+        return None
     for one in (lambda x, *others: 1.0, lambda x, *others: np.ones_like(x)):
         found = _mask_of(builder, rule.inside_mask(builder, operands, params, one, ()))
         if isinstance(found, Symbol) and values.same_shape(found.shape, value.shape):
@@ -59,7 +61,7 @@ def selected_by(builder: Builder, chosen: Symbol, value: Symbol) -> Any:
     leaf = inner.symbol(value.fact, builder.hints[value.name])
     taken = block(inner, [leaf.name], [leaf])
     with inner.at(builder.origin, builder.phase):
-        none = inner.call(runtime.zeros_like, (leaf,), {}) if value.shape else 0.0
+        none = 0.0 if value.shape == () else inner.call(runtime.zeros_like, (leaf,), {})
     nothing = block(inner, [leaf.name], [none])
     return Branch(taken, nothing).call(builder, [chosen, value])[0]
 

@@ -27,8 +27,10 @@ from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_o
 from s2s_ad.core.parts import is_one_number
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
+from s2s_ad.core.zero_paths import zero_paths
 from s2s_ad.storage.costs import size
 from s2s_ad.transforms import halves
+from s2s_ad.transforms.chosen import chosen_of, selected_by
 from s2s_ad.transforms.halves import Halves, adjoint_fact
 from s2s_ad.transforms.small import described
 
@@ -114,7 +116,7 @@ class Choice:
         sums = self._take_sums()
         names = {key: fresh_name() for key in self.known if key[0] in ("seed", "sum")}
         self.at_once = self._is_known_before(names)
-        sides = [self._swept(each, names) for each in self.region.blocks]
+        sides = [self._swept(i, names) for i in range(len(self.region.blocks))]
         handed_on = self._handed_on(sides)
         if len(handed_on) < len(self.alike):
             for place in self.alike:
@@ -122,7 +124,8 @@ class Choice:
                 self.known["seed", place] = self.outer.full(seed, self._output(place))
             self.alike, handed_on = set(), {}
             self.at_once = self._is_known_before(names)
-            sides = [self._swept(each, names) for each in self.region.blocks]
+            sides = [self._swept(i, names) for i in range(len(self.region.blocks))]
+        sides = self._told_what_is_chosen(sides, names)
         if any(relies(side.sweep.builder) for side in sides):
             for key in names:
                 rely_on(self.builder, self.known[key])
@@ -144,6 +147,23 @@ class Choice:
         return unchanged + [
             (self.args[place].id, each) for place, each in zip(changed, adjoints, strict=True)
         ]
+
+    def _told_what_is_chosen(self, sides: list[Side], names: dict[Key, str]) -> list[Side]:
+        """The sides, swept once more where one is steep and an adjoint is a selection: they are
+        given what says which elements it takes."""
+        if not any(is_steep(side.sweep.builder) for side in sides):
+            return sides
+        mark, count = self.builder.mark(), len(names)
+        for kind, place in [*names]:
+            chosen = chosen_of(self.builder, self.known[kind, place]) if kind == "seed" else None
+            if chosen is not None:
+                self.known["chosen", place] = chosen
+                names["chosen", place] = fresh_name()
+        if len(names) == count:
+            self.builder.undo(mark)
+            return sides
+        self.at_once = self._is_known_before(names)
+        return [self._swept(i, names) for i in range(len(self.region.blocks))]
 
     def _is_known_before(self, adjoints: Collection[Key]) -> bool:
         """Whether nothing that the branch is given depends on what it computes."""
@@ -176,8 +196,8 @@ class Choice:
 
     # ---- the sweeps over the blocks
 
-    def _swept(self, program: Program, names: dict[Key, str]) -> Side:
-        builder = Builder()
+    def _swept(self, number: int, names: dict[Key, str]) -> Side:
+        builder, program = Builder(), self.region.blocks[number]
         leaves, atoms = program.leaves(), program.outputs()
         places = [place for kind, place in names if kind == "seed"]
         wanted = [leaves[place] for place in self.active]
@@ -188,18 +208,41 @@ class Choice:
         for key, name in names.items():
             kind, place = key
             primal = form.name(leaves[place]) if kind == "sum" else atoms[place]
-            if isinstance(primal, gast.Name):
+            if kind == "chosen":
+                entered[key] = builder.adopt(name, self.builder.fact(self.known[key]), TEMPORARY)
+            elif isinstance(primal, gast.Name):
                 entered[key] = self._enter(builder, program, primal.id, key, name)
         sweep.entered |= {each.name for each in entered.values() if isinstance(each, Symbol)}
         before = {place: entered.get(("sum", place)) for place in self.active}
         sweep.adjoints |= {leaves[p]: each for p, each in before.items() if each is not None}
         for place in places:
-            if ("seed", place) in entered:
-                sweep.seed(atoms[place], entered["seed", place])
+            if ("seed", place) in entered and not self._is_left_out(place, number):
+                sweep.seed(atoms[place], self._selected(builder, entered, place))
         sweep.walk_back()
         after = {place: sweep.adjoints.get(leaves[place]) for place in self.active}
         adjoints = {place: each for place, each in after.items() if each is not before[place]}
         return Side(program, sweep, adjoints, entered)
+
+    def _is_left_out(self, place: int, number: int) -> bool:
+        """Whether the adjoint of an output is zero wherever that block ran."""
+        where = zero_paths(self.builder, [self.known["seed", place]])
+        if where is None:
+            return False
+        if isinstance(self.region, Branch):
+            is_asked = getattr(self.condition[0], "name", None) == where.condition
+            return is_asked and (where.then, where.orelse)[number] is True
+        asked = self.builder.operands_of(Symbol(self.builder, where.condition), operator.eq)
+        if not asked or not is_same(asked[0], self.ran):
+            return False
+        return (where.then if asked[1] == number else where.orelse) is True
+
+    def _selected(self, builder: Builder, entered: dict[Key, Any], place: int) -> Any:
+        """The adjoint of an output, written as the selection that it is known to be."""
+        adjoint, chosen = entered["seed", place], entered.get(("chosen", place))
+        if chosen is None:
+            return adjoint
+        with builder.at(self.builder.origin, "backward"):
+            return selected_by(builder, chosen, adjoint)
 
     def _passing(self, program: Program) -> list[str]:
         """The leaves of a block, arrays, of which each pass of a loop around has others."""

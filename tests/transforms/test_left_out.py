@@ -224,7 +224,33 @@ def set_or_kept(x):
     return np.sum(y)
 
 
+def beside_another(x):
+    """The adjoint of the one result of a `try` is a selection, that of the other is not."""
+    y = x[1]
+    try:
+        root = np.sqrt(x)
+        y = y + 1 / y
+    except ZeroDivisionError:
+        root = x * y
+    root = np.where(x > 0.5, root, 3.0)
+    return np.sum(root) * y
+
+
+def replaced_by_else(x):
+    y = x[1]
+    try:
+        root = np.sum(np.sqrt(x))
+        y = y + 1 / y
+    except ZeroDivisionError:
+        root = y * y
+    else:
+        root = x[0]
+    return root + y
+
+
 PROGRAMS = {
+    beside_another: [0, 2.5 / 8**0.5 + 0.75 * (3 + 2**0.5)],
+    replaced_by_else: [1, 0.75],
     set_where_any: [0.5, 1 / np.log(3) - 2 / (3 * np.log(3) ** 2)],
     set_or_kept: [0, 1 / np.log(3) - 2 / (3 * np.log(3) ** 2)],
     of_the_larger: [0, 1],
