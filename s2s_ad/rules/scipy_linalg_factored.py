@@ -29,7 +29,7 @@ from s2s_ad.rules.matrices import (
 )
 from s2s_ad.rules.products_known import matrix_bar, products_in
 from s2s_ad.rules.scipy_linalg_systems import row_order, take_rows, triangular, unit_lower
-from s2s_ad.rules.shape_checks import check_equal, ends
+from s2s_ad.rules.shape_checks import check_equal, check_square, ends
 from s2s_ad.runtime import cholesky_adjoint, of_product
 from s2s_ad.versions import cho_factor_clears
 
@@ -43,6 +43,8 @@ class Factored(Rule):
     """
 
     of_complex = True
+    #: what it raises of a matrix that is not square
+    not_square: type[Exception] = ValueError
 
     def __init__(self, function: Callable, text: str, composed: Callable):
         super().__init__(function, function.__name__)
@@ -58,14 +60,21 @@ class Factored(Rule):
         operands, params = self.of_factors(factors, given)
         operands.append(support.as_operand(builder, b))
         ranks = [support.rank(operands[0]), support.rank(operands[-1])]
-        rows = slice(-1, None) if ranks[1] == 1 else slice(-2, -1)
-        check_equal(
-            *ends(operands[0]), *ends(operands[-1], axes=rows), "the matrix has as many rows as b"
-        )
+        self.check(operands[0], operands[-1], ranks[1])
+        if ranks[1] == 1 and (ranks[0] or 0) > 2:
+            operands[-1] = operands[-1][:, None]
+            return self.composed(*operands, **params)[..., 0]
         inexact = all(values.is_inexact(builder.fact(each)) for each in (operands[0], operands[-1]))
         if ranks[0] != 2 or ranks[1] not in (1, 2) or not inexact:
             return self.composed(*operands, **params)
         return builder.emit(self, operands, params)
+
+    def check(self, matrix: Any, b: Any, rank: int | None) -> None:
+        """Refuse what the library does: first by the rows of the matrix, then by its columns."""
+        first, rows = slice(-2, -1), slice(-1, None) if rank == 1 else slice(-2, -1)
+        what = "the matrix has as many rows as b"
+        check_equal(*ends(matrix, axes=first), *ends(b, axes=rows), what)
+        check_square(matrix, self.function, self.not_square)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dtypes = [values.strong_dtype(each) for each in (operands[0], operands[-1])]
@@ -156,6 +165,8 @@ class ChoSolve(Factored):
 
 class LUSolve(Factored):
     """scipy.linalg.lu_solve((lu, piv), b, trans): with `trans` the transposed matrix is solved."""
+
+    not_square = Exception  # LAPACK's own, which has no public name
 
     def of_factors(self, factors: tuple, params: dict[str, Any]) -> tuple[list, dict[str, Any]]:
         trans = static(params["trans"], "trans of scipy.linalg.lu_solve")

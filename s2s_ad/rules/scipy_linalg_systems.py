@@ -284,9 +284,12 @@ def row_order(piv: Symbol, matrix: Symbol) -> Symbol:
 
 
 def take_rows(x: Any, order: Symbol) -> Any:
+    """The rows of a matrix, or of a stack of them, each stack being broadcast to the other."""
     if support.known_rank(order, "an order of rows") == 1:
-        return x[order]
-    return np.take_along_axis(x, order[..., None], axis=-2)
+        return x[order] if (support.rank(x) or 0) < 3 else x[..., order, :]
+    order, more = order[..., None], support.known_rank(x, "a matrix") - known_rank(order) - 1
+    x, order = (each[(None,) * max(count, 0)] for each, count in ((x, -more), (order, more)))
+    return np.take_along_axis(x, order, axis=-2)
 
 
 class RowOrder(Rule):

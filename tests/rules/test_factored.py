@@ -151,3 +151,48 @@ def test_the_adjoint_of_the_matrix_is_an_outer_product():
     assert "b_bar = scipy.linalg.lu_solve((lu, piv), " in text
     assert "a_bar = -np.outer(b_bar, " in text
     assert "tri" not in text  # neither tril nor triangular systems
+
+
+@pytest.mark.parametrize("function", [by_lu, by_cholesky])
+@pytest.mark.parametrize(
+    "of_a, of_b", [((2,), (3,)), ((2,), (3, 2)), ((), (2, 3, 1)), ((2,), (1, 3, 1))], ids=str
+)
+def test_stacks_of_matrices_and_of_right_hand_sides_are_broadcast(function, of_a, of_b):
+    a = matrix(float, function) * np.linspace(1.0, 2.0, 2)[: of_a[0] if of_a else 1, None, None]
+    a, b = a if of_a else a[0], drawn(float, *of_b, seed=1)
+    columns = b if b.ndim > 1 else b[:, None]
+
+    def loss(a, b):
+        try:
+            return np.sum(np.sin(function(a, b, 0)))
+        except ValueError:
+            return np.sum(a)
+
+    def expected(a, b):
+        return np.sum(np.sin(np.linalg.solve(a, b)))
+
+    assert loss(a, b) == pytest.approx(expected(a, columns))
+    if function is by_cholesky:
+        a_bar, b_bar = grad(lambda a, b: expected((a + np.moveaxis(a, -1, -2)) / 2, b), (0, 1))(
+            a, columns
+        )
+        found = grad(lambda a, b: loss((a + np.moveaxis(a, -1, -2)) / 2, b), (0, 1))(a, b)
+    else:
+        a_bar, b_bar = grad(expected, (0, 1))(a, columns)
+        found = grad(loss, (0, 1))(a, b)
+    np.testing.assert_allclose(found[0], a_bar)
+    np.testing.assert_allclose(found[1], b_bar.reshape(b.shape))
+
+
+def test_a_matrix_that_is_not_square_is_refused_as_lapack_refuses_it():
+    """By an exception of its own, which is no ValueError."""
+
+    def loss(a, b):
+        try:
+            return np.sum(scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), b))
+        except ValueError:
+            return np.sum(b)
+
+    with pytest.raises(Exception, match="not square"):
+        grad(loss)(np.ones((3, 4)) + np.eye(3, 4), np.ones(3))
+    np.testing.assert_array_equal(grad(loss, 1)(np.eye(3, 4), np.ones(4)), np.ones(4))
