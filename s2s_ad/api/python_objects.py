@@ -7,6 +7,7 @@ import itertools
 import random
 import types
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ GENERATORS = {
 def handle_iterators() -> None:
     """Let iterators over generators that run step by step be such generators."""
     STEPPED.update({Suspended: steps.items_of_object, Range: steps.numbers, zip: steps.zipped})
+    STEPPED[IndexError] = steps.by_index
     STEPPED.update({each: getattr(steps, each.__name__) for each in (enumerate, filter, map)})
     named = {name: getattr(itertools, name) for name in steps.OF_ITERTOOLS}
     STEPPED.update({each: getattr(steps, name) for name, each in named.items()})
@@ -62,6 +64,9 @@ def handle_python_objects() -> None:
     def make_counter(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return apply(lowering, python_collections.Counter, args, kwargs)
 
+    write(Sequence.index, python_collections.index)
+    write(Sequence.count, python_collections.count)
+    write(Sequence.__contains__, python_collections.contains)
     for name in python_heaps.__all__:
         write(getattr(heapq, name), getattr(python_heaps, name))
     of_items = HANDLERS[itertools.islice]

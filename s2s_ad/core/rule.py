@@ -177,6 +177,8 @@ class Rule:
     allocates = False
     #: a result without axes is an array, where another function would give a number
     gives_array = False
+    #: an object whose class says what array it is, is asked for a copy of that
+    asks_for_a_copy = False
     #: the elements of a new array stand in memory in the order of C: "always", where all
     #: "operands" do, where the "first" operand does or is no array, or where the "indices" do that
     #: take elements of an array with one axis; "" where nobody knows

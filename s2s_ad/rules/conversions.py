@@ -171,7 +171,7 @@ class ComplexNumber(Conversion):
 class Identity(Structural):
     """np.copy(x): the identity of values."""
 
-    copy = allocates = total = keeps_array = gives_array = True
+    copy = allocates = total = keeps_array = gives_array = asks_for_a_copy = True
     in_c_order = "first"
     text = "x, order='K', subok=False"
     view = False

@@ -140,7 +140,7 @@ class MakeArray(Creation):
 
     def __init__(self, function: Callable, *description: Any):
         super().__init__(function, *description)
-        self.allocates = self.gives_array = function is np.array
+        self.allocates = self.gives_array = self.asks_for_a_copy = function is np.array
         self.in_c_order = "first" if self.allocates else ""
         self.written_back = "" if self.allocates else "operand"
 

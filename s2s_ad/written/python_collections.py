@@ -191,6 +191,21 @@ def counts_of(counted: Any) -> list:
     return [(each, 1) for each in counted]
 
 
+def index(self: Any, value: Any, start: int = 0, stop: int | None = None) -> int:
+    """collections.abc.Sequence.index"""
+    return start + [each for each in self][start:stop].index(value)  # noqa: C416
+
+
+def count(self: Any, value: Any) -> int:
+    """collections.abc.Sequence.count"""
+    return [each for each in self].count(value)  # noqa: C416
+
+
+def contains(self: Any, value: Any) -> bool:
+    """collections.abc.Sequence.__contains__"""
+    return value in [each for each in self]  # noqa: C416
+
+
 class Namespace:
     """types.SimpleNamespace"""
 

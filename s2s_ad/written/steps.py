@@ -16,6 +16,18 @@ def items_of_object(iterator: Any) -> Any:
         yield each
 
 
+def by_index(items: Any) -> Any:
+    """The items of an object that is indexed: they end with the first IndexError."""
+    place = 0
+    while True:
+        try:
+            each = items[place]
+        except IndexError:
+            return
+        yield each
+        place += 1
+
+
 def thrown(generator: Any, error: Any) -> None:
     """What a generator raises into which an exception is thrown: it stands in no `try`."""
     generator.close()

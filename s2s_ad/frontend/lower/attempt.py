@@ -87,7 +87,7 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
             firsts.update(lowering.memory.first_changes(since))
 
     body = explore(lowering, run)
-    fails = failing(lowering, errors)
+    fails = failing(lowering, [kind for each in errors for kind in each.kinds])
     if not any(map(fails, body.body)):
         lowering.memory.bury(body.clock)
         return lowering.run([*node.body, *node.orelse])
@@ -252,9 +252,8 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
     return [each for each, _ in (early if all(plain) else body).changed.values()]
 
 
-def failing(lowering: Lowering, errors: list[form.Handled]) -> Callable[[form.Statement], bool]:
-    """Which statements may raise what the handlers are for."""
-    kinds = [kind for each in errors for kind in each.kinds]
+def failing(lowering: Lowering, kinds: Sequence[type]) -> Callable[[form.Statement], bool]:
+    """Which statements may raise an exception of one of some classes."""
     return lambda statement: _may_raise_one_of(kinds, statement, lowering.builder.fact_of)
 
 

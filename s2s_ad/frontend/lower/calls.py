@@ -334,6 +334,9 @@ def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
         kwargs = kwargs | {"out": outs[0] if function.nout == 1 else sequence(tuple, outs)}
         args = args[: function.nin]
     check_keywords(function, kwargs)
+    if _copies_itself(function, args) and kwargs.keys() <= {"dtype"}:
+        made = _as_array(lowering, args[0], copy=True)
+        return lowering.call(np.asarray, made, *args[1:], **kwargs)
     kwargs = _with_out(function, kwargs)
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
@@ -378,14 +381,37 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         return tuple(_as_item(lowering, each) for each in value.items)
     if is_word(value):
         raise texts_differ("an argument of a NumPy function")
+    return _object_as_argument(lowering, value)
+
+
+def _object_as_argument(lowering: Lowering, value: Tree) -> Any:
+    """An object of a class that says where its items are, or what array it is."""
     holds = getattr(value.kind, "__s2s_items__", None)
     if holds is not None:
         return as_argument(lowering, read_attribute(lowering, value, holds))
+    if is_written(value.kind, "__array__"):
+        return as_argument(lowering, _as_array(lowering, value))
     raise refused_foreign([value.kind]) or UnsupportedError(
         "S2S203",
         f"{with_article(class_name(value))} as an argument of a NumPy function",
         help="pass the arrays that it holds",
     )
+
+
+def _as_array(lowering: Lowering, value: Tree, **kwargs: Any) -> Any:
+    """The array that an object of the user's says it is."""
+    return apply(lowering, read_attribute(lowering, value, "__array__"), [], kwargs)
+
+
+def _copies_itself(function: Any, args: list) -> bool:
+    """Whether NumPy takes as a copy what the `__array__` of an object gives, which is asked for
+    one: the array that it holds where the method does not heed that."""
+    kind = args[0].kind if args and isinstance(args[0], Tree) else None
+    if not getattr(rule_for(function), "asks_for_a_copy", False) or not is_written(
+        kind, "__array__"
+    ):
+        return False
+    return "copy" in inspect.signature(kind.__array__).parameters
 
 
 def _arrays_of(rows: list) -> list:

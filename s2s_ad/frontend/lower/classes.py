@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any
 
 #: the attribute of a function that stands in a class of the function's own: what is run for it
@@ -27,9 +28,17 @@ def is_written(kind: type | None, name: str) -> bool:
     return kind is not None and isinstance(method_of(kind, name), types.FunctionType)
 
 
-def has_items_alone(kind: Any) -> bool:
-    """Whether Python iterates over objects of a class by `__getitem__`, for want of `__iter__`."""
-    return is_written(kind, "__getitem__") and not hasattr(kind, "__iter__")
+def is_iterated_by_class(kind: type | None) -> bool:
+    """Whether a class says in Python what iterating over its objects gives."""
+    return is_written(kind, "__iter__") or is_read_by_index(kind)
+
+
+def is_read_by_index(kind: Any) -> bool:
+    """Whether Python iterates over objects of a class by `__getitem__`: for want of `__iter__`, or
+    because it is that of `collections.abc.Sequence`, which does the same."""
+    if not is_written(kind, "__getitem__"):
+        return False
+    return not hasattr(kind, "__iter__") or method_of(kind, "__iter__") is Sequence.__iter__
 
 
 def is_generated(function: Any) -> bool:

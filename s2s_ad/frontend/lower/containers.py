@@ -12,7 +12,7 @@ import gast
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, VIEWS, Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.classes import has_items_alone, is_written
+from s2s_ad.frontend.lower.classes import is_iterated_by_class, is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import may_lack_entries
 from s2s_ad.frontend.lower.entries_in_turn import in_turn
@@ -196,7 +196,7 @@ def opened(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)
-    if is_written(kind, "__iter__") or has_items_alone(kind):
+    if is_iterated_by_class(kind):
         return HANDLERS[iter](lowering, [value], {})
     entries = lowering.captures.entries(value)
     return value if entries is None else entries
@@ -209,7 +209,12 @@ def _as_tuple(lowering: Lowering, value: Any) -> Any:
 
 
 def entries_given(lowering: Lowering, value: Any) -> dict[Any, Any] | None:
-    """The entries of a dict that is known, which `**` and `dict()` take; None for other values."""
+    """The entries of a dict that is known, which `**` and `dict()` take; None for other values.
+
+    Of an object whose class has `keys` Python reads an entry for each of these.
+    """
+    if is_written(value.kind if isinstance(value, Tree) else type(unwrap(value)), "keys"):
+        return HANDLERS[Mapping](lowering, [value], {})
     if isinstance(value, Captured) or hasattr(value, "opened"):
         value = opened(lowering, value)
     if not isinstance(value, Tree) or value.kind is not dict:

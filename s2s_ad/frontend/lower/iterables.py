@@ -221,7 +221,7 @@ def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
     def at(index: Any) -> Any:
         return sequence(tuple, [each.at(index) for each in parts])
 
-    items = Items(count, at, columns)
+    items = Items(count, at, tuple(each for part in parts for each in part.sources))
     return Reversed(items) if turned else items
 
 
@@ -338,7 +338,7 @@ def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
         number = index if is_number(start, 0) else lowering.call(operator.add, index, start)
         return sequence(tuple, [number, inner.at(index)])
 
-    return Items(inner.length, at, (items, start))
+    return Items(inner.length, at, (*inner.sources, start))
 
 
 @evaluates(reversed)
@@ -362,4 +362,4 @@ def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
         return apply(lowering, function, [each.at(index) for each in parts], {})
 
     count = shortest(lowering, [each.length for each in parts], False, any(map(is_apart, columns)))
-    return Items(count, at, (function, *columns))
+    return Items(count, at, (function, *(each for part in parts for each in part.sources)))

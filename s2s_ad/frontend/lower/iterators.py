@@ -14,7 +14,6 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.tree import Tree
@@ -22,7 +21,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, LEAVES_ITERATORS, STEPPED, apply
-from s2s_ad.frontend.lower.classes import has_items_alone, is_written
+from s2s_ad.frontend.lower.classes import is_read_by_index, is_written
 from s2s_ad.frontend.lower.comprehensions import (
     consumed,
     generator_over,
@@ -33,7 +32,8 @@ from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.exits import Raises, leavers
+from s2s_ad.frontend.lower.exits import leavers
+from s2s_ad.frontend.lower.indexed import by_index
 from s2s_ad.frontend.lower.iterables import is_apart, items_of, zip_columns
 from s2s_ad.frontend.lower.iteration import (
     ENDLESS,
@@ -73,47 +73,10 @@ def iterated(lowering: Lowering, value: Any) -> Any:
     """iter(): of an object what its __iter__ gives."""
     if is_iterator(value):
         return value
+    if is_read_by_index(class_of(value)):
+        return by_index(lowering, value)
     made = call_method(lowering, value, "__iter__", [])
-    if made is not NOTHING:
-        return made
-    if has_items_alone(class_of(value)):
-        return iterator(lowering, sequence(tuple, _items_in_turn(lowering, value)))
-    return iterator(lowering, value)
-
-
-#: items of an object whose class has no `__iter__` that are taken one by one
-MOST_ITEMS = 1_000
-
-
-def _items_in_turn(lowering: Lowering, value: Any) -> list:
-    """What `value[0]`, `value[1]`, ... give until one of them raises IndexError for certain."""
-    items: list = []
-    while len(items) <= MOST_ITEMS:
-        frames, start = len(lowering.frames), len(lowering.builder.body)
-        moment = lowering.memory.moment()
-        lowering.caught.append((IndexError,))
-        try:
-            items.append(call_method(lowering, value, "__getitem__", [len(items)]))
-            continue
-        except Raises:
-            if not _raises_index_error(lowering.builder.body[-1]):
-                raise
-        finally:
-            lowering.caught.pop()
-        del lowering.frames[frames:], lowering.builder.body[start:]
-        lowering.memory.bury(moment.clock)
-        lowering.memory.rollback(moment)
-        return items
-    raise UnsupportedError(
-        "S2S201",
-        "iterating over an object that has no __iter__, and whose end is not known",
-        why="it ends where its __getitem__ raises IndexError",
-        help="give its class an __iter__",
-    )
-
-
-def _raises_index_error(statement: form.Statement) -> bool:
-    return issubclass(form.raised_class(statement) or object, IndexError)
+    return iterator(lowering, value) if made is NOTHING else made
 
 
 @evaluates(next)

@@ -12,7 +12,7 @@ import gast
 from s2s_ad.core.builder import NeedKind, NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
-from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.classes import is_iterated_by_class
 from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
 from s2s_ad.frontend.lower.containers import count_now, item_now, known_items, opened
@@ -29,6 +29,7 @@ from s2s_ad.frontend.lower.exits import (
     Exits,
     leavers,
 )
+from s2s_ad.frontend.lower.indexed import ByIndex, items_when_asked_for
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Produced, generator_in, is_iterator
 from s2s_ad.frontend.lower.iterators import (
@@ -62,7 +63,10 @@ MOST_NESTED = 30  # passes of a `while`, each inside of a branch of the one befo
 def for_(lowering: Lowering, node: gast.For) -> Exits:
     """`for x in items:` Over ranges and arrays; over containers of known length pass by pass."""
     value = lowering.evaluate(node.iter)
-    if is_written(class_of(value), "__iter__"):
+    asked_for = items_when_asked_for(lowering, value)
+    if asked_for is not None:
+        return unrolled(lowering, node, asked_for)
+    if is_iterated_by_class(class_of(value)):
         value = iterated(lowering, value)
     if gives_next(value):
         return lowering.run([object_by_object(lowering, node, value)])
@@ -203,6 +207,10 @@ class Current:
 
     def __getitem__(self, part: slice) -> Current:
         return Current(self.value, self.start + part.start)
+
+
+#: what a loop that is written out reads
+Apart = Sequence[Any] | Lazily | Current | ByIndex
 
 
 def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
@@ -353,14 +361,18 @@ def finished(lowering: Lowering, node: gast.For | gast.While, broke: Any, return
 # ---- pass after pass -----------------------------------------------------------------------------
 
 
-def unrolled(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current) -> Exits:
+def unrolled(
+    lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current | ByIndex
+) -> Exits:
     """A loop over items that are known, written out."""
     passes(lowering, node, items)
     broke, returned = (lowering.frame.locals.get(flag, False) for flag in (BREAK, RETURN))
     return finished(lowering, node, broke, returned)
 
 
-def passes(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current) -> Exits:
+def passes(
+    lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current | ByIndex
+) -> Exits:
     """The passes one after the other, up to one that leaves the loop."""
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
     for place, item in enumerate(items):

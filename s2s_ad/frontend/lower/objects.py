@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from s2s_ad.frontend.lower.calls import (
 )
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
+from s2s_ad.frontend.lower.containers import all_items, known_key, of_key
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
@@ -491,6 +492,19 @@ def call_method(lowering: Lowering, value: Any, name: str, args: list) -> Any:
         return NOTHING
     result = apply(lowering, read_attribute(lowering, value, name), args, {})
     return NOTHING if unwrap(result) is NotImplemented else result
+
+
+def _entries(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> dict[Any, Any]:
+    """The entries of an object that has keys: those for which its class has no `__iter__`, too."""
+    (value,) = args
+    keys = all_items(lowering, call_method(lowering, value, "keys", []))
+    if keys is None:
+        raise UnsupportedError("S2S205", "the entries of an object whose keys are not known")
+    known = [known_key(lowering, each) for each in keys]
+    return {each: call_method(lowering, value, "__getitem__", [of_key(each)]) for each in known}
+
+
+HANDLERS[Mapping] = _entries
 
 
 def of_objects(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
