@@ -757,6 +757,39 @@ def of_types_in_brackets(x):
     return y + stack.items[-1] * len(stack.items)
 
 
+def managers_made_inside(x):
+    """Of a function of the function, of one that makes such, and kept before it is entered."""
+    seen, steps = [], 0.0
+
+    @contextmanager
+    def weighed(weight):
+        nonlocal steps
+        steps += weight
+        try:
+            yield weight * 2.0
+        finally:
+            seen.append(steps * weight)
+
+    def counted():
+        number = 0
+
+        @contextmanager
+        def step():
+            nonlocal number
+            number += 1
+            yield number * np.sum(x)
+
+        return step
+
+    step, total, kept = counted(), 0.0, weighed(np.sum(x))
+    for _ in range(3):
+        with step() as now:
+            total += now**2
+    with kept as twice, weighed(twice) as more:
+        total += more * twice
+    return total * sum(seen) + steps
+
+
 def ranges_beside_arrays(x):
     y = np.atleast_1d(x) * np.ones(3)
     return np.sum(range(1, 4) * y / range(2, len(y) + 2))
@@ -927,7 +960,7 @@ AROUND = [
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
 AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
-AROUND += [of_a_date, items_of_anything]
+AROUND += [of_a_date, items_of_anything, managers_made_inside]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]

@@ -335,8 +335,17 @@ def test_a_value_that_an_exception_carries_is_refused():
         except Failed as e:
             return 3.0 * e.value
 
+    def all_of_them(x):
+        try:
+            raise ValueError("failed", 2.0 * x)
+        except ValueError as e:
+            text, value = e.args
+            return value if text == "failed" else x
+
     with pytest.raises(S2SError, match="the attribute 'value' of an exception that was caught"):
         grad(carried)(2.0)
+    with pytest.raises(S2SError, match=r"read by its place, error.args\[0\]"):
+        grad(all_of_them)(2.0)
 
 
 class Scaled:

@@ -517,9 +517,18 @@ def in_a_file(x):
         return x * float(file.read())
 
 
+def entered_twice(x):
+    kept = doubled(x)
+    with kept as y:
+        x = x * y
+    with kept as y:
+        return x * y
+
+
 @pytest.mark.parametrize(
     "function, message",
     [
+        (entered_twice, "Python enters it once"),
         (changes_what_a_cache_keeps, "what a function with a cache has returned is changed"),
         (lambda x: prints(2) * x, "a call of prints, which keeps its results, and does more"),
         (lambda x: copy.deepcopy(Doubles(x), {}).value, "copy.deepcopy with a memo"),

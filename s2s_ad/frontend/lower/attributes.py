@@ -141,6 +141,12 @@ class ClassOf(Made):
         return HANDLERS[ClassOf](lowering, [self, name], {})
 
 
+BY_INDEX = (
+    "a text among them is read by its place, error.args[0]; assign what else it tells to a name "
+    "before it is raised"
+)
+
+
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Arguments(Made):
     """`error.args` of an exception that was caught."""
@@ -150,7 +156,10 @@ class Arguments(Made):
     error: Tree
 
     def attribute(self, lowering: Lowering, name: str) -> Any:
-        raise _refused(f"{name!r} of the arguments of an exception")
+        raise _refused(f"{name!r} of the arguments of an exception", BY_INDEX)
+
+    def opened(self, lowering: Lowering) -> Any:
+        raise _refused("reading all arguments of an exception", BY_INDEX)
 
     def __bool__(self) -> bool:
         raise _refused("whether an exception has arguments", "show its text, str(error)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import functools
@@ -35,7 +36,7 @@ from s2s_ad.frontend.lower.containers import (
 )
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import GATHERED, may_lack_items
-from s2s_ad.frontend.lower.functions import Closure, Remembering
+from s2s_ad.frontend.lower.functions import Closure, MakesManagers, Remembering
 from s2s_ad.frontend.lower.iteration import (
     ITERATORS,
     Iterator,
@@ -82,6 +83,9 @@ STEPPED: dict[Any, Any] = {}
 TEXT_METHOD = "a method of a str with values"
 
 LIBRARIES = ("numpy", "scipy")
+
+#: what contextlib.contextmanager makes of a function runs this code
+OF_MANAGERS = contextlib.contextmanager(lambda: None).__code__
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -171,12 +175,12 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         first, named = function.args, dict(function.kwargs)
         return apply(lowering, function.function, [*first, *args], named | kwargs)
     if isinstance(function, Closure):
-        arguments = bind(lowering, function.signature(), function.name, args, kwargs)
+        arguments = arguments_of(lowering, function, args, kwargs)
         if function.yields:
             return iterator(lowering, HANDLERS[Produced](lowering, [function, arguments], {}))
         return lowering.enter_closure(function.new_frame(), arguments)
-    if isinstance(function, Remembering):
-        return HANDLERS[Remembering](lowering, [function, *args], kwargs)
+    if isinstance(function, Remembering | MakesManagers):
+        return HANDLERS[type(function)](lowering, [function, *args], kwargs)
     if is_picked(function):
         return HANDLERS[EACH](
             lowering, [function, lambda each: apply(lowering, each, args, kwargs)], {}
@@ -470,6 +474,9 @@ def _of_function(
         known = {key: known_object(value) for key, value in kwargs.items()}
         made = function(*map(known_object, args), **known)
         return lowering.captures.held(made, function.__name__)
+    if function.__code__ is OF_MANAGERS:
+        made = MakesManagers(function.__wrapped__)
+        return HANDLERS[MakesManagers](lowering, [made, *args], kwargs)
     if isinstance(getattr(function, "registry", None), types.MappingProxyType):
         return _of_registered(lowering, function, args, kwargs)
     if _of_library(function):
@@ -514,9 +521,11 @@ def _of_library(function: Any) -> bool:
 
 
 def arguments_of(
-    lowering: Lowering, function: types.FunctionType, args: list, kwargs: dict[str, Any]
+    lowering: Lowering, function: types.FunctionType | Closure, args: list, kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     """The arguments of a call by parameter name, with defaults."""
+    if isinstance(function, Closure):
+        return bind(lowering, function.signature(), function.name, args, kwargs)
     signature = signature_of(function)
     arguments = bind(lowering, signature, function.__qualname__, args, kwargs)
     supplied = signature.bind(*args, **kwargs).arguments

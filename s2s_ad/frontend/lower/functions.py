@@ -129,6 +129,18 @@ class Remembering:
         return (self.function,)
 
 
+@dataclass(frozen=True, eq=False)
+class MakesManagers:
+    """A generator function under contextlib.contextmanager: a call of it gives a manager."""
+
+    in_python: ClassVar[str] = "function"
+
+    function: Closure | types.FunctionType
+
+    def holds(self) -> tuple:
+        return (self.function,)
+
+
 @expression(gast.Lambda)
 def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
     """`lambda x: value` Anywhere, with all kinds of parameters."""

@@ -39,7 +39,7 @@ YIELDED, STARTED, STEP = "yielded items", "generator started", "item of another"
 def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced:
     """The items that a call of a generator function gives."""
     function, arguments = args
-    frame = _frame(lowering, function)
+    frame = frame_of(lowering, function)
     node = frame.source.node
     if frame.is_own or _runs_step_by_step(lowering, node, arguments):
         return suspended(lowering, frame, arguments)
@@ -72,7 +72,8 @@ def _at_once(
     return Produced(items, watched, lowering.memory.moment(), name, node)
 
 
-def _frame(lowering: Lowering, function: types.FunctionType | Closure) -> Frame:
+def frame_of(lowering: Lowering, function: types.FunctionType | Closure) -> Frame:
+    """The frame in which a generator function runs."""
     if isinstance(function, Closure):
         return function.new_frame()
     lowering.captures.runs(function)

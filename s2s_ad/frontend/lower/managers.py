@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import types
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import gast
 
@@ -17,25 +17,26 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attempt import with_finally
-from s2s_ad.frontend.lower.attributes import Method, read_attribute
+from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, arguments_of
 from s2s_ad.frontend.lower.classes import CLOSURE, is_written, method_of
 from s2s_ad.frontend.lower.conditions import known_truth
-from s2s_ad.frontend.lower.containers import spread
+from s2s_ad.frontend.lower.containers import new_dict
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.effects import each_on_its_path
+from s2s_ad.frontend.lower.entries import put_entry
 from s2s_ad.frontend.lower.exits import Exits, Raises, always_leaves
+from s2s_ad.frontend.lower.functions import MakesManagers
+from s2s_ad.frontend.lower.generators import frame_of
 from s2s_ad.frontend.lower.nonlocals import share
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.paths import look
 from s2s_ad.frontend.lower.picked import is_picked
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.statements import bind
-from s2s_ad.frontend.resolve import Frame, cells_of
+from s2s_ad.frontend.resolve import Frame, unwrap
 from s2s_ad.frontend.source import source_of
-
-#: what contextlib.contextmanager makes of a function runs this code
-OF_GENERATORS = contextlib.contextmanager(lambda: None).__code__
 
 
 def leave_context(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
@@ -49,12 +50,11 @@ HANDLERS[leave_context] = leave_context
 
 def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits | None:
     """The body under a manager of the user's; None where the expression is none."""
-    function, holders = _generator_of(lowering, item.context_expr)
     with lowering.placed(item.context_expr):
-        if function is not None:
-            entered, leave, protected = _generator(lowering, item.context_expr, function, holders)
+        manager = lowering.evaluate(item.context_expr)
+        if isinstance(manager, Manager):
+            entered, leave, protected = _entered(lowering, manager)
         else:
-            manager = lowering.evaluate(item.context_expr)
             if is_picked(manager):
                 return lowering.run(each_on_its_path(node, manager, functools.partial(_of, node)))
             kind = class_of(manager)
@@ -132,26 +132,43 @@ def _exit_of(lowering: Lowering, manager: Any, kind: type) -> Callable[[], None]
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _generator_of(lowering: Lowering, node: gast.AST) -> tuple[types.FunctionType | None, list]:
-    """The generator function that the call leads to, which contextlib.contextmanager decorates, and
-    the object that it is a method of, if any."""
-    function = lowering.evaluate(node.func) if isinstance(node, gast.Call) else None
-    is_method = isinstance(function, Method)
-    own, holders = (function.function, [function.holder]) if is_method else (function, [])
-    is_made = getattr(own, "__code__", None) is OF_GENERATORS
-    return (own.__wrapped__, holders) if is_made else (None, [])
+@dataclass(frozen=True, eq=False)
+class Manager:
+    """What a call of a function under contextlib.contextmanager gives; `state` says whether it was
+    entered, which Python does once."""
+
+    in_python: ClassVar[str] = "_GeneratorContextManager"
+
+    frame: Frame
+    state: Box
+
+    def holds(self) -> tuple:
+        return (*self.frame.arguments.values(), self.state)
+
+    def enter(self, lowering: Lowering) -> None:
+        if self.state.known().get("entered") is not False:
+            raise UnsupportedError(
+                "S2S201",
+                f"'with' of what {self.frame.source.name} gave, for the second time",
+                why="Python enters it once",
+                help="call the function again",
+            )
+        put_entry(lowering, self.state, "entered", True)
 
 
-def _generator(
-    lowering: Lowering, call: gast.Call, function: types.FunctionType, holders: list
-) -> tuple[Any, Callable[[], None], bool]:
-    """What it yields, what runs after that, and whether that runs after an exception, too."""
-    kwargs = {each.arg: lowering.evaluate_any(each.value) for each in call.keywords}
-    source = source_of(function, yields=True)
-    before, given, after, protected = _at_yield(lowering, source.node)
-    frame = Frame(function, source, function.__globals__, cells_of(function))
-    args = [*holders, *spread(lowering, call.args)]
+def _manager(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Manager:
+    """A call of such a function, of which nothing runs before a `with` enters it."""
+    function, args = args[0].function, args[1:]
+    frame = frame_of(lowering, function)
     frame.arguments = arguments_of(lowering, function, args, kwargs)
+    return Manager(frame, new_dict(lowering, {"entered": False}))
+
+
+def _entered(lowering: Lowering, manager: Manager) -> tuple[Any, Callable[[], None], bool]:
+    """What it yields, what runs after that, and whether that runs after an exception, too."""
+    manager.enter(lowering)
+    frame = manager.frame
+    before, given, after, protected = _at_yield(lowering, frame.source.node)
     frame.locals.update(frame.arguments)
 
     def run(body: list[gast.stmt], value: gast.AST | None = None) -> Any:
@@ -164,6 +181,12 @@ def _generator(
 
     share(lowering, frame)
     return run(before, given), lambda: run(after), protected
+
+
+HANDLERS[MakesManagers] = _manager
+HANDLERS[contextlib.contextmanager] = lambda lowering, args, kwargs: MakesManagers(
+    *map(unwrap, args)
+)
 
 
 def _at_yield(
