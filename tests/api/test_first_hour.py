@@ -1,6 +1,7 @@
 """The mistakes of the first hour: what was written, the first line of the message, the help."""
 
 import dataclasses
+import gc
 import math
 import re
 import sys
@@ -16,7 +17,7 @@ LOG, COUNTS = [], {"calls": 0}
 
 
 class Series:
-    """As pandas has it: an array that is not NumPy's, with Python methods."""
+    """As pandas has it: an array that is not NumPy's; Python methods that call compiled ones."""
 
     def __init__(self, values):
         self.held = np.asarray(values)
@@ -28,6 +29,7 @@ class Series:
         return self.held
 
     def __mul__(self, other):
+        assert gc.is_tracked(self)  # what has no rule, as theirs have none
         return Series(self.held * getattr(other, "held", other))
 
     __rmul__ = __mul__
