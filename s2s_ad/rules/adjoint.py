@@ -51,10 +51,11 @@ class Unbroadcast(TwoOperands):
             return values.as_inexact(array)
         dtype = values.strong_dtype(array)
         kept = values.is_dtype(values.strong_dtype(value), dtype)
-        if values.is_of_two_kinds(array) and not kept:
-            real = values.is_real(array)  # a number of Python's leaves the value as it is
-            return values.Array(None, array.shape, real=real)
-        return values.Array(dtype, values.shape_of(array))
+        either = values.is_of_two_kinds(array)  # a number of Python's leaves the value as it is
+        weak = either and values.may_be_python(value)
+        if either and not kept:
+            return values.Array(None, array.shape, real=values.is_real(array), weak=weak)
+        return values.Array(dtype, values.shape_of(array), weak=weak)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         value, array = operands

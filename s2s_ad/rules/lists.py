@@ -262,8 +262,10 @@ class ListArray(OfLists):
             return values.Array(np.result_type(*item.kinds), (values.fresh_dim(), len(item.kinds)))
         if support.any_unknown(item):
             return support.unknown(item)
-        shape = item.shape
-        return values.with_shape(item, (*shape[:axis], values.fresh_dim(), *shape[axis:]))
+        shape = (*item.shape[:axis], values.fresh_dim(), *item.shape[axis:])
+        if values.may_be_wider(item):  # a number of Python's makes doubles of all
+            return values.Array(None, shape, real=values.is_real(item))
+        return values.with_shape(item, shape)
 
     def inferred(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         fact, size = super().inferred(builder, operands, params), length(builder, operands[0])

@@ -703,3 +703,44 @@ def test_the_least_exponent_of_a_dtype_has_one_below_it(power):
     x, w = np.array([1.01, 0.99]), np.array([-128, -127], np.int8)
     expected = -np.array([128, 127]) * x ** np.array([-129.0, -128.0])
     np.testing.assert_allclose(grad(lambda x: np.sum(power(x, w)))(x), expected, rtol=1e-12)
+
+
+def by_a_number_of_python(x):
+    x[...] = max(1.5, x[0, 0])
+    return x
+
+
+def by_a_row_in_order(x):
+    x[...] = sorted([1.5, x[0].sum(), 1])
+    return x
+
+
+def added_in_order(x):
+    x += sorted([1.5, x[0].sum(), 1])
+    return x
+
+
+@pytest.mark.parametrize("f", [by_a_number_of_python, by_a_row_in_order, added_in_order])
+def test_what_is_stored_takes_the_dtype_of_the_array(f):
+    """Whatever the numbers are: on some path they are Python's, which make doubles of a list."""
+    x = np.array([[0.25, 0.5, 0.25], [1.0, 2.0, 3.0]], np.float32)
+    for y in (jit(f)(x.copy()), *jvp(f, x.copy(), x.copy()), vmap(f)(x[None])[0]):
+        assert y.dtype == np.float32
+    np.testing.assert_array_equal(jit(f)(x.copy()), f(x.copy()))
+
+
+def of_a_list_with_both(x, y):
+    items = [0, 2]
+    if x.any():
+        items.extend([np.float32(y)])
+    else:
+        items[1] = np.prod(x)
+    items.extend([0.5])
+    return items[1], x, items[2]
+
+
+def test_the_tangent_of_an_item_may_be_a_number_of_python():
+    x = np.zeros(0)
+    found = jvp(of_a_list_with_both, (x, 0.4), (x, 1.0))
+    assert [found[0][0], found[0][2]] == [1.0, 0.5]
+    assert [found[1][0], found[1][2]] == [0.0, 0.0]

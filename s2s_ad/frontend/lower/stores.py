@@ -157,7 +157,8 @@ def replace(lowering: Lowering, target: Reference, result: Any, casting: str = "
     if not isinstance(result, Symbol):
         return update(lowering, target, runtime.index_set, Ellipsis, result)
     result = settled(result)
-    if not values.missing((target.dtype, result.dtype)) and result.dtype != target.dtype:
+    may_differ = result.dtype != target.dtype or values.may_be_wider(result.fact)
+    if target.dtype is not None and may_differ:
         result = lowering.builder.call(np.ndarray.astype, (result, target.dtype.type), {})
     if target.shape is not None and not values.same_shape(target.shape, result.shape):
         result = broadcast(lowering, target, result)
