@@ -123,7 +123,59 @@ def read_by_later_passes(x):
     return s
 
 
+def last_of_a_while(x):
+    while x < 3:
+        y = [x * x, x]
+        x = x + 1.1
+    return y[0] * y[1]
+
+
+def none_in_a_while(x):
+    while x < 3:
+        y = None
+        x = x * x + 0.7
+    return x if y is None else 2 * x
+
+
+def caught_after_a_while(x):
+    try:
+        while x < 3:
+            y = x * x
+            x = x + 1.1
+        return y
+    except UnboundLocalError:
+        return 7 * x
+
+
+def counted_by_data(x):
+    for i in range(int(x + 0.25)):
+        y = x * np.array([i + 1.0, 2.0])
+    return np.sum(y * y)
+
+
+def those_that_are_large(x):
+    for each in [v for v in [x, 2 * x, 3 * x] if v > 4]:
+        y = each * x
+    return y
+
+
+def assigned_by_the_second_loop(x):
+    while x < 3:
+        y = x * x
+        x = x + 1.1
+    while x < 11.3:
+        y = x * x
+        x = x + 2
+    return y
+
+
 PROGRAMS = [
+    last_of_a_while,
+    none_in_a_while,
+    caught_after_a_while,
+    counted_by_data,
+    those_that_are_large,
+    assigned_by_the_second_loop,
     on_one_side,
     on_two_of_three,
     read_where_it_was_assigned,
@@ -174,6 +226,19 @@ def test_all_code_raises_what_python_raises(program):
 
 def test_no_flag_tells_what_the_first_pass_is_certain_to_assign():
     assert "missing" not in grad(read_by_later_passes).source(1.5)
+
+
+def by_newton(x):
+    error = 1.0
+    while error > 1e-6:
+        new = 0.5 * (x + 2 / x)
+        error = abs(new - x)
+        x = new
+    return new
+
+
+def test_no_flag_tells_of_a_loop_that_is_certain_to_have_a_pass():
+    assert "missing" not in grad(by_newton).source(1.5)
 
 
 def last_item(x, v):

@@ -143,6 +143,13 @@ class Carrying:
         items = tuple(self.first_assigned(each, inner_hint(hint, key)) for key, each in pairs)
         return Tree(end.kind, end.keys, items)
 
+    def missing(self) -> Any:
+        """A flag that says after the loop whether it had no pass."""
+        hint, builder = Hint("missing", "derived"), self.lowering.builder
+        leaf, after = builder.symbol(values.Scalar(bool), hint), Symbol(builder, "")
+        self.columns.append(Column(True, leaf.name, False, after, hint))
+        return after
+
     def flag(self, name: str, end: Any) -> Any:
         """A flag of a pass as a value that is there after the loop."""
         if end is False:

@@ -24,7 +24,14 @@ from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, 
 from s2s_ad.frontend.lower.iteration import ENDLESS
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
-from s2s_ad.frontend.lower.optional import MISSING, is_partial, settled_by, whole
+from s2s_ad.frontend.lower.optional import (
+    MISSING,
+    Lacking,
+    is_partial,
+    optional,
+    settled_by,
+    whole,
+)
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names, look
 from s2s_ad.frontend.lower.poisons import (
     Hole,
@@ -427,6 +434,7 @@ class Rolling:
         parts = (self.leaves, self.entered, self.clock, self.newest)
         carrying = Carrying(self.lowering, path, *parts)
         after, span = {}, self.span()
+        missing = carrying.missing() if self.may_lack_a_pass(test, span) else None
 
         def make(place: tuple, tree: Tree, before: Any, end: Any) -> Any:
             return self.container(place, tree, [before, end])
@@ -437,6 +445,8 @@ class Rolling:
                 after[key] = value = carrying.first_assigned(end, self.hint(key))
                 if span is not None and value is not end:  # None is one object, wherever assigned
                     self.lowering.frame.of_passes[key] = value, span
+                if missing is not None and is_users(key) and not is_unreadable(value):
+                    after[key] = optional(missing, value, Lacking)
             else:
                 after[key] = fill(
                     template, (key,), before, end, carrying.column, make, path.held_by
@@ -462,7 +472,21 @@ class Rolling:
         start, stop = (self.lowering.builder.size(each) for each in self.bounds[:2])
         if start is None or stop is None:
             return None
-        return stop - start if self.bounds[2] > 0 else start - stop
+        found = stop - start if self.bounds[2] > 0 else start - stop
+        return None if sizes.number_of(found) is None else found
+
+    def may_lack_a_pass(self, test: Test | None, span: sizes.Size | None) -> bool:
+        """Whether data alone tell if the loop has a pass."""
+        if test is None or test.value is True:
+            return test is None and span is None
+        found: list[Any] = []
+
+        def run() -> Exits:
+            found.append(self.test and self.test())
+            return CONTINUE
+
+        look(self.lowering, run)
+        return found[0] is not True
 
     def has_no_end(self, test: Test | None) -> bool:
         """Whether the loop can only be left from within."""
