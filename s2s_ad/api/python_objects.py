@@ -6,7 +6,7 @@ import heapq
 import itertools
 import random
 import types
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +15,14 @@ import numpy as np
 from s2s_ad.api.written import write
 from s2s_ad.frontend.lower.calls import HANDLERS, STEPPED, apply
 from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.derived import WRITTEN as WRITTEN_CLASSES
 from s2s_ad.frontend.lower.generators_made import WRITTEN
 from s2s_ad.frontend.lower.iteration import Range, Suspended, is_iterator
 from s2s_ad.frontend.lower.iterators import is_held
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.written import (
     python_collections,
+    python_containers,
     python_heaps,
     python_itertools,
     python_random,
@@ -83,6 +85,9 @@ def handle_python_objects() -> None:
     HANDLERS[Counter] = make_counter
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace
+    WRITTEN_CLASSES[list] = python_containers.Items
+    WRITTEN_CLASSES[dict] = python_containers.Entries
+    WRITTEN_CLASSES[OrderedDict] = python_containers.Ordered
     for kind, methods in GENERATORS.items():
         found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
         WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})

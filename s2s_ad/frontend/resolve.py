@@ -513,21 +513,22 @@ class Captures:
         return names()
 
     def entries(self, holder: Any) -> Tree | None:
-        """The entries of a captured dict of a class of its own, or of a view of a dict."""
-        if not isinstance(holder, Captured) or not is_mapping(holder.value):
+        """The entries of a captured dict of a class of its own, or of a view of a dict; the items
+        of a list or a tuple of such a class."""
+        if not isinstance(holder, Captured) or below(holder.value) is None:
             return None
         value, text = holder.value, holder.place.text
 
         def keys() -> tuple:
-            return tuple(dict.keys(_dict_below(value)))
+            return tree.one_level(below(value)).keys
 
         key = (id(value), "entries")
         self.found[key] = Capture(text, keys, keys(), None, None, _equal)
-        place = Place(text, lambda: _dict_below(value), key)
-        top = tree.one_level(dict(_dict_below(value)))
+        place = Place(text, lambda: below(value), key)
+        top = tree.one_level(below(value))
         pairs = zip(top.items, top.steps(), strict=True)
         return Tree(
-            dict, top.keys, tuple(self.of(each, place.inside(value, k)) for each, k in pairs)
+            top.kind, top.keys, tuple(self.of(each, place.inside(value, k)) for each, k in pairs)
         )
 
     def of_library(self, module: types.ModuleType, name: str) -> Any:
@@ -596,6 +597,16 @@ def _dict_below(value: Any) -> dict:
     if isinstance(value, OrderedDict):
         return dict(OrderedDict.items(value))
     return value if isinstance(value, dict) else dict(value.items())
+
+
+def below(value: Any) -> dict | list | tuple | None:
+    """What Python's own class holds from which the class of a value derives, without the methods
+    that this may have; None of anything else."""
+    if is_mapping(value):
+        return dict(_dict_below(value))
+    own = type(value) not in (list, tuple) and not tree.is_namedtuple(type(value))
+    base = next((each for each in (list, tuple) if own and isinstance(value, each)), None)
+    return None if base is None else base(base.__iter__(value))
 
 
 def is_array(value: Any) -> bool:

@@ -236,11 +236,11 @@ def slots_left_empty(x):
 
 
 class Slots:
-    def __setattr__(self, name, value):
-        object.__setattr__(self, name, value)
+    def __delattr__(self, name):
+        object.__delattr__(self, name)
 
 
-def own_way_to_set_attributes(x):
+def own_way_to_delete_attributes(x):
     s = Slots()
     s.x = x
     return s.x
@@ -284,7 +284,7 @@ CASES = {
     list_in_itself: ((X,), "S2S201", "items.append(items)", "holds itself"),
     object_returned: ((X,), "S2S304", "", "Local"),
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
-    own_way_to_set_attributes: ((X,), "S2S201", "s = Slots()", "__setattr__"),
+    own_way_to_delete_attributes: ((X,), "S2S201", "s = Slots()", "__delattr__"),
     one_dict_for_two: ((X,), "S2S201", "q.__dict__ = p.__dict__", "__dict__"),
     slots_left_empty: ((X,), "S2S201", "object.__new__(Slotted)", "Slotted"),
     perhaps_no_pass: ((X, 3.0), MUTABLE, "return x * y", COPY),

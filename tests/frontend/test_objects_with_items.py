@@ -1,12 +1,14 @@
 """Objects of the user's that behave as sequences, mappings or arrays, for they hold one."""
 
+import array
 import collections.abc
-from collections import UserDict, UserList
+import copy
+from collections import OrderedDict, UserDict, UserList
 
 import numpy as np
 import pytest
 
-from s2s_ad import jvp, value_and_grad, vmap
+from s2s_ad import grad, jvp, value_and_grad, vmap
 from s2s_ad.diagnostics import S2SError
 
 
@@ -141,8 +143,118 @@ def of_an_array(x):
     return np.sum(state.values**2) + np.sum(np.sin(state))
 
 
+class Named(dict):
+    """Entries that are attributes."""
+
+    __getattr__ = dict.__getitem__
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
+class Usual(OrderedDict):
+    def __init__(self, *given, **more):
+        super().__init__(*given, **more)
+        self.scale = 2.0
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value * 1.5)
+
+    def __missing__(self, key):
+        value = self[key] = 0.5
+        return value
+
+
+def of_kinds_of_dict(x):
+    named = Named(a=x, b=2.0)
+    named.c = named.a * named.b
+    named["d"] = named.c**2
+    usual = Usual(k=x)
+    usual["m"] = usual["k"] * usual["none"] * usual.scale
+    usual.move_to_end("k")
+    merged = dict(usual) | {"n": x}
+    total = sum(named.values()) * len(usual) + sum(merged.values()) * named.get("e", 1.0)
+    first, *_ = usual
+    return total + usual.pop(first) + (x if "a" in named and named == dict(named) else 0.0)
+
+
+class Scaled(dict):
+    """What is read of it by its name is another number than what it holds."""
+
+    def __getitem__(self, key):
+        return 3.0 * super().__getitem__(key)
+
+
+def read_past_the_class(x):
+    scaled = Scaled(ab=x, cd=2.0)
+    held = dict(scaled)
+    held.update(scaled, ef=scaled["ab"])
+    return weighed(**scaled) * sum(held.values()) + scaled.get("ab") * scaled["ab"]
+
+
+class Polynomial(list):
+    def __init__(self, *items):
+        super().__init__(items)
+        self.name = "p"
+
+    def __call__(self, x):
+        total = 0.0
+        for each in reversed(self):
+            total = total * x + each
+        return total
+
+    def __add__(self, other):
+        return type(self)(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def append(self, item):
+        super().append(2.0 * item)
+
+
+OUTSIDE = Polynomial(1.0, 2.0)
+INSIDE = [Named(a=3.0)]  # not in the module itself: doctest asks what it finds there
+
+
+def of_a_kind_of_list(x):
+    p = Polynomial(x, 1.0, 2.0)
+    q = p + p
+    q.append(x)
+    q += [x]
+    list.append(q, 0.5)
+    q.sort(key=lambda each: -each)
+    first, *rest = q
+    found = q(x) * first + np.sum(np.array(q)) + q[-1] * sum(rest[1:]) + len([1.0] + q)
+    return found + OUTSIDE(x) * INSIDE[0].a * OUTSIDE[1] + (x if type(q) is Polynomial else 0.0)
+
+
+class Tripled:
+    """A class that says how its attributes are set; a property does so behind it."""
+
+    def __init__(self, value):
+        self.value, self.other = value, 2.0
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value if name == "other" else 3.0 * value)
+
+    @property
+    def half(self):
+        return self.value / 2.0
+
+    @half.setter
+    def half(self, value):
+        self.value = 2.0 * value
+
+
+def of_attributes_as_the_class_sets_them(x):
+    made = Tripled(x)
+    made.value = made.value * x
+    made.half = made.half + x
+    made.other *= x
+    return made.value * made.other
+
+
 CASES = [of_a_user_list, of_a_mutable_sequence, items_that_a_loop_changes, of_a_user_dict]
-CASES += [of_a_mapping, of_an_array]
+CASES += [of_a_mapping, of_an_array, of_kinds_of_dict, of_a_kind_of_list]
+CASES += [read_past_the_class, of_attributes_as_the_class_sets_them]
 CASES += [pytest.param(as_many_items_as_data_say, marks=pytest.mark.slow)]
 
 
@@ -170,3 +282,42 @@ def test_items_that_are_read_together_are_not_changed_unseen():
     """Python sees the changes: the value would be another one."""
     with pytest.raises(S2SError, match="changed"):
         value_and_grad(changed_behind_a_loop)(1.3)
+
+
+def test_a_method_that_is_added_to_a_class_is_seen():
+    class Path(list):
+        pass
+
+    def f(x):
+        path = Path([x])
+        path.append(x)
+        return sum(path)
+
+    found = grad(f)
+    assert found(1.0) == 2.0
+    Path.append = lambda self, item: list.append(self, 3.0 * item)
+    assert found(1.0) == 4.0
+    del Path.append
+    assert found(1.0) == 2.0
+
+
+class Turned(np.ndarray):
+    def __new__(cls, x):
+        return np.asarray(x).view(cls)
+
+
+@pytest.mark.parametrize(
+    "f, message",
+    [
+        (lambda x: copy.copy(Polynomial(x))[0], "which has its own append"),
+        (lambda x: copy.copy(INSIDE[0]).a * x, "make another one of what it holds"),
+        (lambda x: len(vars(Polynomial(x))) * x, "which derives from a container"),
+        (lambda x: sum(Turned([x])), "let a plain class hold one in an attribute"),
+        (lambda x: sum(array.array("d", [x])), "use a list or an array of NumPy's"),
+        (lambda x: OUTSIDE.append(x), "not the function's own is changed"),
+        (lambda x: Polynomial(x), "it cannot be made again from what it holds"),
+    ],
+)
+def test_what_is_refused(f, message):
+    with pytest.raises(S2SError, match=message):
+        grad(f)(1.0)

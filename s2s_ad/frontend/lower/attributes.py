@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.derived import OF_C, is_made, written_methods
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.kinds import class_name, name_of, with_article
@@ -36,7 +37,7 @@ from s2s_ad.frontend.lower.refused import (
     did_you_mean,
 )
 from s2s_ad.frontend.lower.string_unions import is_word
-from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, is_mapping, unwrap
+from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER
 
@@ -126,7 +127,9 @@ class Super(Made):
         holder = self.holder
         kind = holder.kind if isinstance(holder, Tree) else unwrap(holder)
         kind = kind if isinstance(kind, type) else type(kind)
-        return _of_class(lowering, kind, holder, name, self.below)
+        found = _of_class(lowering, kind, holder, name, self.below)
+        of_base = _of_base(lowering, holder, name, found) if isinstance(holder, Captured) else None
+        return found if of_base is None else of_base
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -374,7 +377,7 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     if kind in CONTAINERS or is_iterator(value):
         return _of_pythons_own(lowering, value, name)
     if name == "__class__":
-        return kind
+        return getattr(kind, "__s2s_stands_for__", kind)
     if name in NAMESPACES:
         return NAMESPACES[name](lowering, value)
     of_class = method_of(kind, name)
@@ -424,8 +427,9 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         return NAMESPACES[name](lowering, value)
     found = method_of(type(holder), name)
     own = name in getattr(holder, "__dict__", {})
-    if is_mapping(holder) and not own and isinstance(found, METHODS_OF_C) and hasattr(dict, name):
-        return Method(getattr(dict, name), lowering.captures.entries(value))
+    of_base = None if own else _of_base(lowering, value, name, found)
+    if of_base is not None:
+        return of_base
     plain = isinstance(found, METHOD_KINDS) and not own
     if isinstance(found, property) or (plain and rule_for(getattr(holder, name)) is None):
         _note_class(lowering, holder, name, hides=plain)
@@ -433,6 +437,13 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     if not hasattr(holder, name):
         raise no_attribute(lowering, type(holder), name)
     return lowering.captures.attribute(value, name)
+
+
+def _of_base(lowering: Lowering, value: Captured, name: str, found: Any) -> Method | None:
+    """A method that a captured object has of dict, list or tuple, with what it holds."""
+    entries = lowering.captures.entries(value) if isinstance(found, METHODS_OF_C) else None
+    known = entries is not None and hasattr(entries.kind, name)
+    return Method(getattr(entries.kind, name), entries) if known else None
 
 
 def _no_such_name(module: types.ModuleType, name: str) -> UnsupportedError:
@@ -466,9 +477,7 @@ def _of_class(
 
     With `below` only the classes after it in the order of resolution count, as super() has it.
     """
-    order = kind.__mro__ if below is None else kind.__mro__[kind.__mro__.index(below) + 1 :]
-    base = next((each for each in order if name in vars(each)), None)
-    found = None if base is None else vars(base)[name]
+    base, found = _standing(kind, holder, name, below)
     if isinstance(found, property | METHOD_KINDS):
         _guard(lowering, base, name, found, kind if below is None else base)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
@@ -496,6 +505,16 @@ def _of_class(
     if base is None and below is not None:
         raise AttributeError(f"'super' object has no attribute {name!r}")
     return _class_attribute(lowering, kind if base is None else base, holder, name)
+
+
+def _standing(kind: type, holder: Any, name: str, below: type | None) -> tuple[type | None, Any]:
+    """The class in which an attribute stands, and what that is."""
+    order = kind.__mro__ if below is None else kind.__mro__[kind.__mro__.index(below) + 1 :]
+    base = next((each for each in order if name in vars(each)), None)
+    found = None if base is None else vars(base)[name]
+    if isinstance(found, OF_C) and base is not object and holder is not kind:
+        found = written_methods(kind).get(name, found)
+    return base, found
 
 
 def of_descriptor(lowering: Lowering, base: type, name: str, method: str, given: list[Any]) -> Any:
@@ -536,6 +555,11 @@ def _guard(lowering: Lowering, base: type, name: str, found: Any, kind: type) ->
     """The code is that of this method: note where it stands, for it may be replaced or hidden."""
     if _is_own(base):
         return  # the library's own classes stay as they are
+    if is_made(base):  # as long as nothing hides what the user's class derives from
+        kind, text = base.__s2s_stands_for__, f"{base.__name__}.{name}"
+        place = Place(text, lambda: getattr(kind, name, None), (id(kind), "method", name))
+        lowering.captures.fixes(getattr(kind, name, None), place)
+        return
     space, text = vars(base), f"{base.__name__}.{name}"
     place = Place(text, lambda: space[name], (id(base), "method", name), (space, name))
     if getattr(kind, name) is found:  # what classes before the base may get counts, too

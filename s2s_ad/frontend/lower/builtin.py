@@ -401,7 +401,7 @@ def kind_of(lowering: Lowering, value: Any) -> Any:
     if hasattr(value, "in_python"):
         raise _refused(f"type() of {with_article(class_name(value))}", "leave the check out")
     if isinstance(value, Tree):
-        return value.kind
+        return getattr(value.kind, "__s2s_stands_for__", value.kind)
     if not isinstance(value, Symbol):
         return type(unwrap(value))
     kinds = _kinds_of(value)

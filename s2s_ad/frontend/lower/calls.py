@@ -35,6 +35,7 @@ from s2s_ad.frontend.lower.containers import (
     spread,
 )
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.derived import OF_C, written_methods
 from s2s_ad.frontend.lower.entries import GATHERED, may_lack_items
 from s2s_ad.frontend.lower.functions import Closure, MakesManagers, Remembering
 from s2s_ad.frontend.lower.iteration import (
@@ -198,7 +199,7 @@ def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     method = _special_method(function, args)
     if method is not None:
         return apply(lowering, read_attribute(lowering, args[0], method), args[1:], kwargs)
-    own = getattr(function, CLOSURE, None)
+    own = getattr(function, CLOSURE, None) or _written_method(function, args)
     if own is not None:
         return apply(lowering, own, args, kwargs)
     known = _known_function(unwrap(function))
@@ -207,6 +208,16 @@ def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
     raise refused_call(function, lowering.builder.origin, args, kwargs)
+
+
+def _written_method(function: Any, args: list) -> Any:
+    """What `list.append(self, item)` calls where the object is of a class derived from list."""
+    holder = args[0] if args else None
+    if not isinstance(function, OF_C) or function.__objclass__ is object:
+        return None
+    if not isinstance(holder, Tree):
+        return None
+    return written_methods(holder.kind).get(function.__name__)
 
 
 #: functions of Python's that ask the class of their first argument: id -> its method

@@ -16,8 +16,9 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Made, Method, OwnMethod, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
-from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.derived import HELD, base_of, written_methods
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.objects import class_of, refuse_special
@@ -93,7 +94,11 @@ class _Copier:
         known = value.known() if isinstance(value, Box) else value
         if class_of(value) is not None and not issubclass(value.kind, tuple):
             refuse_special(self.lowering, value.kind)
-        items = tuple(map(self._part, known.items))
+            _refuse_own_filling(value.kind)
+        items = tuple(
+            self.of(each) if key == HELD else self._part(each)
+            for key, each in zip(known.keys, known.items, strict=True)
+        )
         if not self.deep:  # it stays bound to the original
             own = [isinstance(each, OwnMethod) for each in items]
             items = tuple(
@@ -111,13 +116,29 @@ class _Copier:
         """An object of the user's as one of the function's own."""
         kind = type(value.value)
         refuse_special(self.lowering, kind)
-        if not hasattr(value.value, "__dict__"):
+        if not hasattr(value.value, "__dict__") or base_of(kind) is not None:
+            which = "has __slots__" if base_of(kind) is None else "derives from a container"
             raise UnsupportedError(
-                "S2S201", f"a copy of an object of class {kind.__name__}, which has __slots__"
+                "S2S201",
+                f"a copy of an object of class {kind.__name__}, which {which}",
+                help="make another one of what it holds",
             )
         names = self.lowering.captures.attributes(value)
         items = (self.lowering.captures.attribute(value, name) for name in names)
         return self.lowering.memory.box(Tree(kind, names, tuple(map(self._part, items))))
+
+
+def _refuse_own_filling(kind: type) -> None:
+    """Python fills a copy of what derives from list by `append`, of a dict by `__setitem__`."""
+    written = written_methods(kind)
+    filled_by = "append" if "append" in written else "__setitem__"
+    if written and method_of(kind, filled_by) is not written[filled_by]:
+        raise UnsupportedError(
+            "S2S201",
+            f"a copy of an object of class {kind.__name__}, which has its own {filled_by}",
+            why="Python calls that to fill the copy",
+            help="give the class a __copy__ or a __deepcopy__",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,9 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS
 from s2s_ad.frontend.lower.containers import known_key, new_dict
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.derived import written_methods
 from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
+from s2s_ad.frontend.lower.kinds import class_name
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.optional import is_partial
 from s2s_ad.frontend.lower.references import Box
@@ -54,7 +56,14 @@ READ_AS_THEY_ARE = ("keys", "values", "items")
 def variables(lowering: Lowering, value: Any) -> Any:
     """vars(obj) A dict of the attributes of an object."""
     is_object = class_of(value) is not None and isinstance(value, Box)
-    return Namespace(value) if is_object else attributes_of(lowering, value)
+    return _of_object(value) if is_object else attributes_of(lowering, value)
+
+
+def _of_object(value: Box) -> Namespace:
+    if written_methods(value.kind):
+        what = f"the attributes of a {class_name(value)}, which derives from a container"
+        raise UnsupportedError("S2S201", what, help="name them")
+    return Namespace(value)
 
 
 def attributes_of(lowering: Lowering, value: Any) -> Any:
@@ -90,7 +99,7 @@ def _snapshot(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 
 
 def _namespace(lowering: Lowering, value: Any) -> Any:
-    return Namespace(value) if isinstance(value, Box) else attributes_of(lowering, value)
+    return _of_object(value) if isinstance(value, Box) else attributes_of(lowering, value)
 
 
 HANDLERS[_update] = _update

@@ -39,8 +39,16 @@ from s2s_ad.frontend.lower.calls import (
 )
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
-from s2s_ad.frontend.lower.containers import all_items, known_key, of_key
+from s2s_ad.frontend.lower.containers import (
+    all_items,
+    entries_given,
+    known_key,
+    new_dict,
+    new_list,
+    of_key,
+)
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.derived import HELD, base_of, is_read_as_dict, with_written_methods
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
@@ -55,8 +63,9 @@ from s2s_ad.frontend.resolve import LITERALS, Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.tensors import Parameter
 
-#: what a class may not say itself: how attributes are read and written, and how objects are made
-REFUSED = ("__delattr__", "__getattribute__", "__setattr__")
+#: what a class may not say itself: how all attributes are read, and how they are deleted; those of
+#: a dataclass, which its own __init__ sets, not how they are set
+REFUSED = ("__delattr__", "__getattribute__")
 
 
 def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
@@ -64,7 +73,8 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
     if is_plain_namedtuple(kind):
         return Tree(kind, kind._fields, tuple(_fields(lowering, kind, args, kwargs).values()))
     refuse_special(lowering, kind)
-    made = lowering.memory.box(Tree(kind, (), ()))
+    made = _without_attributes(lowering, kind)
+    kind = made.kind
     init = method_of(kind, "__init__")
     if dataclasses.is_dataclass(kind) and is_generated(init):
         _fill(lowering, made, args, kwargs)
@@ -72,6 +82,16 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
         apply(lowering, read_attribute(lowering, made, "__init__"), args, kwargs)
     elif args or kwargs:
         raise TypeError(f"{kind.__name__}() takes no arguments")
+    return made
+
+
+def _without_attributes(lowering: Lowering, kind: type) -> Box:
+    """A new object; of a class that derives from list or dict it holds an empty one."""
+    made = lowering.memory.box(Tree(with_written_methods(kind), (), ()))
+    base = base_of(kind)
+    if base is not None:
+        empty = new_list(lowering, []) if issubclass(base, list) else new_dict(lowering, {})
+        put_entry(lowering, made, HELD, empty)
     return made
 
 
@@ -84,24 +104,43 @@ def _makes_plainly(metaclass: type) -> bool:
 
 def refuse_special(lowering: Lowering, kind: type) -> None:
     """Only classes whose objects are made and changed in the way of all objects are taken."""
-    plain = _makes_plainly(type(kind)) and kind.__new__ is object.__new__
-    own = all(each is object or each.__module__ != "builtins" for each in kind.__mro__)
-    frozen = _is_frozen(kind)
-    special = [
-        name
-        for name in REFUSED
-        if is_written(kind, name) and not (frozen and name in ("__delattr__", "__setattr__"))
-    ]
-    if plain and own and not special and not getattr(kind, "__abstractmethods__", None):
+    base = base_of(kind) or object
+    plain = _makes_plainly(type(kind)) and kind.__new__ is base.__new__
+    foreign = next((x for x in kind.__mro__ if _is_of_c(x) and x not in base.__mro__), object)
+    names = (*REFUSED, "__setattr__") if dataclasses.is_dataclass(kind) else REFUSED
+    if _is_frozen(kind):
+        names = ("__getattribute__",)
+    special = [each for each in names if is_written(kind, each)]
+    abstract = bool(getattr(kind, "__abstractmethods__", None))
+    if plain and foreign is object and not special and not abstract:
         return
-    reason = f"it has {special[0]}" if special else "it says itself how its objects are made"
+    why, help = "it says itself how its objects are made", PLAIN_CLASS
+    if foreign is not object:
+        why = f"its objects are kept in C, as those of {name_of(foreign)}"
+        help = "use a list or an array of NumPy's" if foreign is kind else HOLD_ONE
+    elif special:
+        why = f"it has {special[0]}"
     raise UnsupportedError(
         "S2S201",
         f"an object of class {kind.__name__} made inside the function",
         origin=lowering.builder.origin,
-        why=reason if own else f"it is a kind of {kind.__mro__[-2].__name__}",
-        help="use a plain class, a dataclass, a namedtuple or a dict",
+        why=why,
+        help=help,
     )
+
+
+#: what to use instead of a class that is not taken
+PLAIN_CLASS = "use a plain class, a dataclass, a namedtuple or a dict"
+HOLD_ONE = "let a plain class hold one in an attribute, and give it the methods that are used"
+
+
+def _is_of_c(kind: type) -> bool:
+    """Whether a class is not written in Python, but for object itself."""
+    return kind is not object and kind.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) != HEAP_TYPE
+
+
+#: the flags of classes that are made when code runs, and of those that nobody may change
+HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
 
 
 def _without_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -115,7 +154,7 @@ def _without_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any
             why="its attributes are slots, or it is given arguments",
             help="call the class",
         )
-    return lowering.memory.box(Tree(kind, (), ()))
+    return _without_attributes(lowering, kind)
 
 
 @functools.cache
@@ -238,7 +277,8 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
         raise AttributeError(f"{name_of(holder.kind)!r} object has no attribute {name!r} to be set")
     kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
-    if not isinstance(holder, type) and _set_by_class(lowering, kind, holder, name, value):
+    given = (lowering, kind, holder, name, value)
+    if not isinstance(holder, type) and (_set_by_method(*given) or _set_by_class(*given)):
         return
     if isinstance(holder, Captured) and _is_parameter(holder.value, name):
         held = read_attribute(lowering, holder, name)
@@ -250,6 +290,14 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     put_entry(lowering, holder, name, kept_by(holder, value))
+
+
+def _set_by_method(lowering: Lowering, kind: type, holder: Any, name: str, value: Any) -> bool:
+    """Let `__setattr__` of the class set the attribute; False where it has none."""
+    own = isinstance(holder, Box) and _is_users(kind, "__setattr__")
+    if own:
+        apply(lowering, read_attribute(lowering, holder, "__setattr__"), [name, value], {})
+    return own
 
 
 def _set_by_class(lowering: Lowering, kind: type, holder: Any, name: str, value: Any) -> bool:
@@ -332,7 +380,8 @@ def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     holder, name, value = args
     if not isinstance(holder, Box) or holder.kind in (list, dict, set):
         raise _not_its_own(holder, name)
-    put_entry(lowering, holder, name, value)
+    if not _set_by_class(lowering, holder.kind, holder, name, value):
+        put_entry(lowering, holder, name, kept_by(holder, value))
 
 
 def _object_getattribute(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -497,6 +546,9 @@ def call_method(lowering: Lowering, value: Any, name: str, args: list) -> Any:
 def _entries(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> dict[Any, Any]:
     """The entries of an object that has keys: those for which its class has no `__iter__`, too."""
     (value,) = args
+    if isinstance(value, Tree) and is_read_as_dict(value.kind):
+        held = value.known() if isinstance(value, Box) else value
+        return entries_given(lowering, held.get(HELD)) or {}
     keys = all_items(lowering, call_method(lowering, value, "keys", []))
     if keys is None:
         raise UnsupportedError("S2S205", "the entries of an object whose keys are not known")

@@ -134,8 +134,9 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
 
 
 def _of_mapping(lowering: Lowering, kind: type, entries: Tree, index: Any) -> Any:
-    """An entry of a captured mapping, whose class may say what stands for one that is missing."""
-    if is_word(index):
+    """An entry of a captured mapping, whose class may say what stands for one that is missing, or
+    an item of a sequence."""
+    if is_word(index) or entries.kind is not dict:
         return read_item(lowering, entries, index)
     key = known_key(lowering, index)
     if key not in entries.keys and hasattr(kind, "__missing__"):
