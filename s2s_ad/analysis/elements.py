@@ -269,6 +269,36 @@ class Nest:
         """Note the stores that lead from one name of the array to another, if it is that."""
         return _Chain(self, self.body, self.position).collect(array, first, last)
 
+    def first_updates(self) -> Iterator[tuple[int, str]]:
+        """The updates of elements that the array still has from before the outermost loop.
+
+        Each by its name, with the place of the array among those that the loop carries. Of a side
+        of a branch they are those of the array as it is before the branch.
+        """
+        for array in self.arrays:
+            for name in self._first_updates(array, self.body, self._versions(array)):
+                yield array.place, name
+        for position, statement in enumerate(self.body.body):
+            if isinstance(region_of(statement), Loop):
+                yield from self.inside(position).first_updates()
+
+    def _first_updates(
+        self, array: Written, block: Program, versions: Mapping[str, Position]
+    ) -> Iterator[str]:
+        """Those of one array in a block, which knows it by these names."""
+        for statement in block.body:
+            region, operand = region_of(statement), _operand(statement) or ""
+            if isinstance(region, Branch):
+                for side in region.blocks:
+                    pairs = zip(side.leaves(), statement.operands[1:], strict=True)
+                    named = [(leaf, getattr(each, "id", "")) for leaf, each in pairs]
+                    own = {leaf: versions[name] for leaf, name in named if name in versions}
+                    yield from self._first_updates(array, side, own)
+            elif statement.target and statement.rule.updates and operand in versions:
+                index = spans(_index(statement), block.facts[operand], block.fact)
+                if array.is_first(Access(self.levels, versions[operand], index)):
+                    yield statement.target
+
     def elements(self) -> Iterator[tuple[str, Element]]:
         """The values of the body that can be read off the arrays, each with its name."""
         versions = [(array, self._versions(array)) for array in self.arrays]

@@ -26,6 +26,7 @@ from s2s_ad.core.callee import items_of
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of
 from s2s_ad.simplify.dead import remove_dead
+from s2s_ad.simplify.first_sums import first_into_zeros
 from s2s_ad.simplify.invariants import pass_by
 
 #: how many rows of a matrix the passes of a loop may leave out
@@ -204,7 +205,7 @@ class _Products:
         found = []
         while getattr(atom, "id", "") != leaf:
             op = self.made.get(getattr(atom, "id", ""))
-            if op is None or op.function not in (runtime.index_add, operator.add):
+            if op is None or not self._adds(op):
                 return
             if self.counts[op.target] != 1 or op.waits or op.required:
                 return
@@ -212,6 +213,12 @@ class _Products:
             atom = self._summed(op, leaf)
         if self.counts[leaf] == 1:
             self.sums += [e for op in found if (e := self._sum(place, leaf, op)) is not None]
+
+    def _adds(self, op: form.Op) -> bool:
+        """Whether it adds to an array, or stores where there is zero."""
+        if op.function is runtime.index_set:
+            return op.target in first_into_zeros(self.program, [self.statement])
+        return op.function in (runtime.index_add, operator.add)
 
     def _summed(self, op: form.Op, leaf: str) -> gast.AST:
         """The operand of a sum that is the array so far."""
@@ -232,7 +239,7 @@ class _Products:
         if dtype is None or not self._is_matrix(leaf, dtype) or self.counts[product.target] != 1:
             return None
         at: Any = [None, None]
-        if op.function is runtime.index_add:
+        if op.rule.updates:
             at = _along_axes(op.parameters["index"])
         if at is None:
             return None

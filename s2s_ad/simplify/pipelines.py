@@ -13,6 +13,7 @@ from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.extremes import EXTREMES
 from s2s_ad.simplify.factors import COLLECT
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
+from s2s_ad.simplify.first_sums import SET_FIRST_SUMS
 from s2s_ad.simplify.flag_folding import DECIDE
 from s2s_ad.simplify.guards import UNGUARD
 from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
@@ -74,7 +75,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             KEEP_UNREAD,
             JOIN_SUMS,
         ),
-        *(SUMS_FIRST, SET_SUMS, READERS_FIRST, *last),
+        *(SUMS_FIRST, SET_SUMS, SET_FIRST_SUMS, READERS_FIRST, *last),
     )
 
 

@@ -202,7 +202,7 @@ def set_sums(program: Program) -> Program:
         single = counts[base] == 1
         zeros = cleared.get(base) if single else None
         if zeros is not None and _same_elements(program, zeros, statement):
-            statement = _as_store(statement, zeros.operands[0])
+            statement = as_store(statement, zeros.operands[0])
             body.remove(zeros)
         elif single and untouched.get(base) == [] and _is_diagonal(program, statement, made):
             unread |= {base, *form.reads(statement.parameters["index"])}
@@ -211,7 +211,7 @@ def set_sums(program: Program) -> Program:
             index = statement.parameters["index"]
             untouched[statement.target] = [*untouched[base], index]
             if _touches_zeros(program, statement, untouched[base]):
-                statement = _as_store(statement, statement.operands[0])
+                statement = as_store(statement, statement.operands[0])
         elif _makes_zeros(statement):
             untouched[statement.target] = []
         body.append(statement)
@@ -249,7 +249,7 @@ def _without(
     return kept[::-1]
 
 
-def _as_store(statement: form.Statement, array: gast.AST) -> form.Statement:
+def as_store(statement: form.Statement, array: gast.AST) -> form.Statement:
     """The sum into elements of the array as a store."""
     params = {"index": statement.parameters["index"]}
     return statement.with_call(runtime.index_set, [array, statement.operands[1]], params)
@@ -282,7 +282,7 @@ def _touches_zeros(program: Program, statement: form.Statement, others: list[gas
     plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
     plain = plain or _is_mask(program, index)
     apart = all(are_apart(index, other) or _is_rest(program, index, other) for other in others)
-    return plain and apart and values.is_inexact(fact) is True and _fits(program, statement)
+    return plain and apart and values.is_inexact(fact) is True and keeps_dtype(program, statement)
 
 
 def _is_mask(program: Program, index: gast.AST) -> bool:
@@ -325,10 +325,10 @@ def _summed(statement: form.Statement) -> str:
 def _same_elements(program: Program, zeros: form.Statement, statement: form.Statement) -> bool:
     """Whether the two name the same elements, and the dtype stays what it is."""
     indices = [each.parameters["index"] for each in (zeros, statement)]
-    return _fits(program, statement) and index_text(indices[0]) == index_text(indices[1])
+    return keeps_dtype(program, statement) and index_text(indices[0]) == index_text(indices[1])
 
 
-def _fits(program: Program, statement: form.Statement) -> bool:
+def keeps_dtype(program: Program, statement: form.Statement) -> bool:
     """Whether a store converts what is added as the sum does."""
     given, array = (program.fact(each) for each in reversed(statement.operands))
     weak = isinstance(given, values.Scalar) and given.kind in (int, float)

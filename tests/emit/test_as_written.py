@@ -225,7 +225,7 @@ def turned(x):
         (smoothed, ["x_bar[i : i + 2] += out_bar[i] /"], ["= 0.0"]),
         (from_the_last, [], ["- 1 - i"]),
         (from_the_last_of_each, [], []),
-        (weighted_sines, ["x_bar[i] += np.cos("], ["each_bar = "]),
+        (weighted_sines, ["x_bar[i] = np.cos("], ["each_bar = "]),
         (correlated, ["np.array([x[: len(x) - k] @ x[k:] for k in range(3)])"], ["append"]),
         (of_the_last, ["rows.append("], []),
         (soft_values, [], ["top_bar", "=="]),

@@ -170,3 +170,72 @@ def test_zeros_are_written_where_they_are_read(fn, zeros):
     text = grad(fn).source(x)
     assert text.count("] = 0.0") == zeros, text
     check(grad(fn), x)
+
+
+def each_once(x):
+    s = 1.0
+    for i in range(len(x)):
+        s = s * np.sin(x[i]) + x[i] ** 2
+    return s
+
+
+def each_twice(x):
+    s = 1.0
+    for i in range(1, len(x)):
+        s = s * x[i] + x[i - 1]
+    return s
+
+
+def in_each_pass(x):
+    s = 1.0
+    for i in range(len(x)):
+        for j in range(i):
+            s = s * x[i] + x[j]
+    return s
+
+
+def on_both_sides(x):
+    s = 1.0
+    for i in range(len(x)):
+        if s > 1.2:
+            s = s * x[i] ** 2
+        else:
+            s = s / x[i]
+    return s
+
+
+ORDER = np.array([2, 0, 2, 1])
+
+
+def where_numbers_say(x):
+    s = 1.0
+    for i in range(4):
+        s = s * x[ORDER[i]]
+    return s
+
+
+def the_last_as_well(x):
+    s = 1.0
+    for i in range(3):
+        s = s * x[i] + x[-1] ** 2
+    return s
+
+
+@pytest.mark.thinned(4)
+@pytest.mark.parametrize(
+    "fn, sums",
+    [
+        (each_once, 0),
+        (each_twice, 1),
+        (in_each_pass, 2),
+        (on_both_sides, 0),
+        (where_numbers_say, 1),
+        (the_last_as_well, 2),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_what_a_pass_alone_adds_is_stored(fn, sums):
+    x = np.array([0.4, 1.3, 0.7, 1.9])
+    text = grad(fn).source(x)
+    assert text.count("] += ") == sums, text
+    check(grad(fn), x)
