@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import linecache
 import sys
 import traceback
@@ -33,7 +34,7 @@ from s2s_ad.cli import caching, codes, like
 from s2s_ad.cli.configured import ConfigurationError, configured_checks
 from s2s_ad.cli.drift import difference
 from s2s_ad.cli.serving import Job, serve
-from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
+from s2s_ad.cli.target import TargetError, defined_in, evaluate, file_of, module_of
 from s2s_ad.core.dump import Dump
 from s2s_ad.core.passes import KNOWN, watched
 from s2s_ad.core.text import program_text
@@ -241,7 +242,7 @@ def _command(
     command.add_argument(
         "expression",
         metavar="EXPRESSION",
-        nargs=nargs,
+        nargs="?",
         help="gives the function: td_loss, 'grad(td_loss)'",
     )
     given = command.add_mutually_exclusive_group()
@@ -417,6 +418,12 @@ def _check_configured(file: Path | None) -> int:
 
 
 def _function(options: argparse.Namespace) -> Transformed:
+    file, _, name = options.target.partition(".py:")
+    if options.expression is None or name:
+        given = options.expression or f"grad({name or 'f'})"
+        raise UsageError(
+            f"give the file and the expression apart: {file}{'.py' if name else ''} '{given}'"
+        )
     if getattr(options, "module", None) is None:
         options.module = module_of(options.target)
     value = _evaluated(options.expression, options, "expression")
@@ -432,6 +439,13 @@ def _evaluated(text: str, options: argparse.Namespace, label: str) -> Any:
         return evaluate(text, options.module, label)
     except SyntaxError as error:
         raise UsageError(f"{label} {text!r}: {error.msg}") from None
+    except NameError as error:
+        defined = defined_in(options.module)
+        close = difflib.get_close_matches(str(error.name), defined, 1)
+        meant = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(defined[:20])}"
+        if error.name not in vars(options.module) and defined:
+            error.add_note(f"{options.target}: {meant}")
+        raise
 
 
 def _arguments(options: argparse.Namespace, fill: like.Fill) -> tuple:

@@ -71,6 +71,16 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
+def defined_in(module: ModuleType) -> list[str]:
+    """The functions and classes that a module defines."""
+    own = [name for name, each in vars(module).items() if _is_of(each, module)]
+    return [name for name in own if not name.startswith("_")]
+
+
+def _is_of(value: Any, module: ModuleType) -> bool:
+    return callable(value) and getattr(value, "__module__", None) == module.__name__
+
+
 def evaluate(expression: str, module: ModuleType, label: str) -> Any:
     """The value of an expression in the module's namespace and the public names of s2s_ad.
 

@@ -337,7 +337,8 @@ REFUSALS = [
     (("grad(reads_a_file)",), ("S2S201", "program.py:", "with open", "^^^")),
     (("grad(changes_a_view)",), ("S2S207", "example arguments (`--like`", "else take a copy")),
     (("grad(pick)",), ("S2S203", "help: give example arguments")),
-    (("nowhere",), ("NameError: name 'nowhere' is not defined",)),
+    (("nowhere",), ("NameError: name 'nowhere' is not defined", "program.py: it has ")),
+    (("grad(td_los)",), ("NameError: name 'td_los' is not defined", "did you mean 'td_loss'?")),
     (("grad(3)",), ("S2S501", "grad: argument 'fn'")),
     (("1 / 0",), ("ZeroDivisionError",)),
     (("grad(td_loss)", "--like", "f64[3], i64[3]"), ("S2S501", "missing")),
@@ -363,6 +364,13 @@ def test_refusals_are_said_without_a_traceback(run, arguments, said):
         assert each in err
 
 
+def test_a_target_alone(run):
+    for target in ("program.py", "program.py:td_loss"):
+        status, _, err = run("dump", target)
+        assert status == 2
+        assert "give the file and the expression apart: program.py 'grad(" in err
+
+
 @pytest.mark.parametrize("arguments, said", WRONG_USES)
 def test_wrong_uses_exit_with_two(run, arguments, said):
     status, out, err = run("dump", "program.py", *arguments)
@@ -377,6 +385,7 @@ def test_wrong_uses_exit_with_two(run, arguments, said):
         ("missing.py", 2, "there is no file missing.py"),
         ("no.such.module", 2, "neither a file nor a module"),
         ("nothing_of_this_name", 2, "neither a file nor a module"),
+        ("program.py:td_loss", 2, "give the file and the expression apart: program.py 'f'"),
         ("numpy.py", 2, "rename it"),
         ("broken.py", 1, 'broken.py", line 1\n    def f(:\n          ^\nSyntaxError'),
         ("lacking.py", 1, '.py", line 2, in <module>\n    import missing\nModuleNotFoundError'),

@@ -790,6 +790,14 @@ def managers_made_inside(x):
     return total * sum(seen) + steps
 
 
+OF_FLOATS = {"power": float.__pow__, "difference": float.__rsub__, "sum": float.__add__}
+
+
+def methods_of_float(x):
+    total = functools.reduce(OF_FLOATS["sum"], [x, 2.0, x * x])
+    return OF_FLOATS["power"](total, 3) * OF_FLOATS["difference"](x, 5.0)
+
+
 def ranges_beside_arrays(x):
     y = np.atleast_1d(x) * np.ones(3)
     return np.sum(range(1, 4) * y / range(2, len(y) + 2))
@@ -964,6 +972,7 @@ AROUND += [of_a_date, items_of_anything, managers_made_inside]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
+NUMBERS.append(methods_of_float)
 ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes, numbers_or_sequences]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(

@@ -284,7 +284,10 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     answers = {issubclass(each, kinds) for each in _kinds_of(value)}
     if len(answers) == 1:
         return answers.pop()
-    raise _refused("isinstance() of a value that is not known", "leave the check out")
+    raise _refused(
+        "isinstance() of a value that is not known",
+        "give example arguments, so that its type is known; or leave the check out",
+    )
 
 
 def _is_instance_or_none(lowering: Lowering, value: Tree, kinds: Any) -> Any:

@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 
 import gast
 
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, known_object
@@ -38,6 +41,34 @@ for _kind, _function in BINARY.items():
     evaluates(_function)(_binary(_kind))
     _name = _function.__name__.strip("_")
     evaluates(getattr(operator, f"i{_name}"))(_in_place(_kind))
+
+
+def _of_floats(kind: type[gast.AST], reflected: bool) -> Callable:
+    """`float.__add__(a, b)` of numbers: what others are, it leaves to their class."""
+
+    def handler(lowering: Lowering, a: Any, b: Any) -> Any:
+        if not _is_number(a, float) or not _is_number(b, float, int):
+            raise UnsupportedError(
+                "S2S203", "a method of float of other numbers", help="use the operator"
+            )
+        return apply_operator(lowering, kind(), *((b, a) if reflected else (a, b)))
+
+    return handler
+
+
+def _is_number(value: Any, *kinds: type) -> bool:
+    """Whether it is a number of Python's of one of these types."""
+    if isinstance(value, Symbol):
+        return isinstance(value.fact, values.Scalar) and value.fact.kind in kinds
+    return type(value) in kinds
+
+
+for _kind, _function in BINARY.items():
+    _name = _function.__name__.strip("_")
+    for _prefix in ("", "r"):
+        _method = getattr(float, f"__{_prefix}{_name}__", None)
+        if _method is not None:
+            evaluates(_method)(_of_floats(_kind, bool(_prefix)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
