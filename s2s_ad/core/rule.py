@@ -312,6 +312,13 @@ class Rule:
         """A simpler value for the operation where facts allow one, else None."""
         return None
 
+    def symmetric_with(
+        self, builder: Emitter, operands: list, params: dict[str, Any]
+    ) -> Sequence[Any] | None:
+        """Matrices with which the result is its own transpose, as soon as these are; None where
+        that is not known."""
+        return None
+
     def is_total(self, operands: list) -> bool:
         """Whether the operation is harmless where nobody asked for it: see `total`."""
         return self.total

@@ -20,6 +20,7 @@ from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import one_number
 from s2s_ad.rules.shapes import reshape_like
 from s2s_ad.rules.structure import Structural, positional
+from s2s_ad.rules.symmetric import is_symmetric
 
 
 class Transpose(Structural):
@@ -58,7 +59,10 @@ class Transpose(Structural):
         wanted = inverse(None, x.ndim) if axes is None else axes
         if rule is self and inverse(options.get("axes"), x.ndim) == wanted:
             return inner[0]
-        return None
+        return x if builder.derived and is_symmetric(builder, x) else None
+
+    def symmetric_with(self, builder: Builder, operands: list, params: dict[str, Any]) -> list:
+        return operands
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         axes = operation.params.get("axes")

@@ -29,6 +29,7 @@ from s2s_ad.rules.masks import Write
 from s2s_ad.rules.part_products import inside_part
 from s2s_ad.rules.product_surface import product_surface
 from s2s_ad.rules.specifications import canonical, ordered, parts
+from s2s_ad.rules.symmetric import is_symmetric, unscaled
 
 #: products in a contraction beyond which each result is taken to depend on all elements
 MOST_PRODUCTS = 30_000_000
@@ -103,7 +104,19 @@ class Contract(Rule):
                 spec = f"{order},{b}->{out}" if position == 0 else f"{a},{order}->{out}"
                 both = (inner[0], operands[1]) if position == 0 else (operands[0], inner[0])
                 return builder.call(runtime.contract, (spec, *both), {})
-        return None
+        spec = _without_turns(builder, operands, (a, b, out)) if builder.derived else params["spec"]
+        return None if spec == params["spec"] else builder.emit(self, operands, {"spec": spec})
+
+    def symmetric_with(
+        self, builder: Builder, operands: list, params: dict[str, Any]
+    ) -> list | None:
+        """`x.T @ x` is, but for a factor, and `x.T @ s @ x` is with s."""
+        a, b, out = parts(params["spec"])
+        turned = canonical(f"{b},{a}->{out[::-1]}") == params["spec"]
+        if turned and _are_one(builder, *operands):
+            return []
+        found = _congruence(builder, operands, (a, b, out))
+        return _congruence(builder, operands[::-1], (b, a, out)) if found is None else found
 
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
@@ -151,6 +164,56 @@ class Contract(Rule):
         spec = call.keywords[0].value.value
         real = all(values.is_real(facts(each)) for each in call.args)
         return product_surface(spec, *call.args, real=real)
+
+
+def _without_turns(builder: Builder, operands: list, letters: tuple[str, str, str]) -> str:
+    """The specification where a matrix that is its own transpose is read as it stands: then
+    products with it and with its transpose are one."""
+    a, b, out = letters
+    turned = [[each] for each in (a, b)]
+    for place, names in enumerate((a, b)):
+        if len(names) == 2 and is_symmetric(builder, operands[place]):
+            turned[place].append(names[::-1])
+    pairs = ((one, other) for one in turned[0] for other in turned[1])
+    specs = (canonical(f"{one},{other}->{out}") for one, other in pairs)
+    return min(specs, key=lambda spec: (_turns(*parts(spec)), spec))
+
+
+def _turns(a: str, b: str, out: str) -> int:
+    """How many of two matrices stand transposed in their product."""
+    if not len(a) == len(b) == len(out) == 2:
+        return 0
+    left, right = (a, b) if out[0] in a else (b, a)
+    return (left[0] != out[0]) + (right[1] != out[1])
+
+
+def _are_one(builder: Builder, one: Any, other: Any) -> bool:
+    """Whether two values are the same but for factors."""
+    names = [getattr(unscaled(builder, each), "name", None) for each in (one, other)]
+    return names[0] == names[1] is not None
+
+
+def _congruence(builder: Builder, operands: list, letters: tuple[str, str, str]) -> list | None:
+    """The matrices with which a product of three is its own transpose, the first operand being
+    the product of two of them; None where it is no such product."""
+    own, last, out = letters
+    rule, inner, params = builder.definition(unscaled(builder, operands[0]))
+    if not isinstance(rule, Contract):
+        return None
+    *pair, result = parts(params["spec"])
+    called = dict(zip(result, own, strict=True))
+    for first, middle in ((0, 1), (1, 0)):
+        if not _are_one(builder, inner[first], operands[1]):
+            continue
+        names, between = (
+            "".join(called.get(x, x.upper()) for x in pair[i]) for i in (first, middle)
+        )
+        for there, needed in ((last, []), (last[::-1], [operands[1]])):
+            swapped = dict(zip(names + there, there + names, strict=True))
+            both = [(out, out[::-1]), (between, between[::-1])]
+            if all("".join(swapped.get(x, x) for x in of) == to for of, to in both):
+                return [*needed, inner[middle]]
+    return None
 
 
 def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any) -> Any:

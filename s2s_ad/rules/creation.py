@@ -69,6 +69,11 @@ class Creation(Rule):
 
     required = _lengths_given
 
+    def symmetric_with(
+        self, builder: Builder, operands: list, params: dict[str, Any]
+    ) -> list | None:
+        return [] if self.gives_identity and len(params) == 1 else None
+
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """Arguments by position as long as none before was left out."""
         names = list(support.signature(self.text).parameters)

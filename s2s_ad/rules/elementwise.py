@@ -196,6 +196,11 @@ class Elementwise(Rule):
         except TypeError as error:
             raise UnfitTypes(*error.args) from None
 
+    def symmetric_with(
+        self, builder: Builder, operands: list, params: dict[str, Any]
+    ) -> list | None:
+        return None if params else operands
+
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
         """Operators on sizes are sizes, as far as there are such."""
         found = [*map(builder.size, operands)]

@@ -493,6 +493,15 @@ class IndexAdd(Update):
             return None
         return builder.emit(self, [x, source[0]], params)
 
+    def symmetric_with(
+        self, builder: Builder, operands: list, params: dict[str, Any]
+    ) -> list | None:
+        """What is added to the diagonal leaves it symmetric."""
+        index = params["index"]
+        names = [getattr(each, "name", None) for each in index] if type(index) is tuple else []
+        diagonal = len(names) == 2 and names[0] == names[1] is not None
+        return operands[:1] if diagonal else None
+
     def _of_row(self, builder: Builder, x: Any, row: Any, index: Any) -> list[tuple[Any, Any]]:
         """What is added to single elements of a row, each with its index into the array."""
         elements = elements_in_zeros(builder, row)

@@ -44,6 +44,9 @@ class Inverse(OfMatrix):
 
     of_complex = True
 
+    def symmetric_with(self, builder: Builder, operands: list, params: dict[str, Any]) -> list:
+        return operands
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         known_rank(operation.operands[0])
         y = mH(operation.result)

@@ -19,6 +19,7 @@ from s2s_ad.diagnostics import ArgumentValueError, LengthError
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import as_matrix, in_stack, known_rank, mH, outer
 from s2s_ad.rules.shape_checks import check_square
+from s2s_ad.rules.symmetric import scaled_like, unscaled
 
 
 class System(Rule):
@@ -76,6 +77,16 @@ class System(Rule):
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         return builder.emit(self, [a, b], params)
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        """A multiple of what was solved before."""
+        a, b = operands
+        inner = unscaled(builder, b) if builder.derived else b
+        dtypes = [values.strong_dtype(builder.fact(each)) for each in (inner, b)]
+        if inner is b or dtypes[0] != dtypes[1]:
+            return None
+        known = builder.found(self.function, a, inner, **params)
+        return None if known is None else scaled_like(builder, b, known)
 
     def adjoint(self, a: Symbol, y_bar: Any, params: dict[str, Any]) -> Any:
         """The adjoint of b."""

@@ -141,6 +141,11 @@ class FromDiagonal(Structural):
         size = values.dim_of_size(values.size_of_dim(dim) + more)
         return values.with_shape(operands[0], (size, size))
 
+    def symmetric_with(
+        self, builder: Builder, operands: list, params: dict[str, Any]
+    ) -> list | None:
+        return None if params.get("k", 0) else []
+
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         part = np.diagonal(y_bar, offset=operation.params.get("k", 0))
         return y_bar.builder.call(runtime.unbroadcast, (part, operation.operands[0]), {})

@@ -60,6 +60,31 @@ ROWS = {
         (A, y),
         "_bar + A_dot_A_bar.T) @ A",
     ),
+    "a system with a Gram matrix": (
+        lambda A, y: np.sum(np.tanh(A @ A.T)) + y @ np.linalg.solve(A @ A.T + np.eye(3), y),
+        (A, y),
+        "return 2 * (",
+    ),
+    "an inverse between": (
+        lambda A, y: np.sum(np.sin(np.linalg.inv(A @ A.T + np.eye(3)))) * np.sum(y),
+        (A, y),
+        "np.cos(",
+    ),
+    "a symmetric matrix between": (
+        lambda A, x: np.sum(np.sin(A @ np.diag(x) @ A.T) @ (A @ A.T)),
+        (A, x),
+        "",
+    ),
+    "one between that is not symmetric": (
+        lambda A, x: np.sum(np.sin(A @ np.diag(x[1:], 1) @ A.T) @ A @ np.diag(x[1:], 1) @ A.T),
+        (A, x),
+        "",
+    ),
+    "what is added beside the diagonal": (
+        lambda A, x: np.sum(np.linalg.solve(A @ A.T + np.diag(x[:2], -1), A @ x) ** 2),
+        (A, x),
+        ".T, ",
+    ),
     "a matrix from both sides": (
         lambda x, B: x @ B @ x + np.sum(np.sin(B @ x) * np.cos(x @ B)),
         (y, w[0, :, :3]),
