@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import contextlib
+import copy
 import dis
 import functools
 import inspect
@@ -170,6 +171,18 @@ class Module:
             yield [top]
         if self.inside is not None:
             yield [self.inside]
+        yield [*self.imports, _with_asserts_at_one_place(top)]
+
+
+def _with_asserts_at_one_place(top: ast.stmt) -> ast.stmt:
+    """The statement as pytest before 8.4 has it compiled: all inside of an `assert` stands where
+    that does."""
+    made = copy.deepcopy(top)
+    for statement in ast.walk(made):
+        if isinstance(statement, ast.Assert):
+            for node in ast.walk(statement):
+                ast.copy_location(node, statement)
+    return made
 
 
 @functools.lru_cache(maxsize=64)
@@ -246,7 +259,19 @@ def _find_lambdas(module: Module, code: types.CodeType) -> list[Found]:
     if place is None:  # Python was told to leave the columns out
         return [each for each in lambdas if each[2].lineno == code.co_firstlineno]
     around = [each for each in lambdas if _holds(each[2].body, place)]
-    return around and [max(around, key=lambda each: (each[2].lineno, each[2].col_offset))]
+    if not around:  # see `_with_asserts_at_one_place`
+        return [each for each in lambdas if _is_asserted_at(place, *each)]
+    return [max(around, key=lambda each: (each[2].lineno, each[2].col_offset))]
+
+
+def _is_asserted_at(place: tuple[int, int], top: ast.stmt, _: object, node: ast.Lambda) -> bool:
+    """Whether a lambda is part of the `assert` that begins there."""
+    return any(
+        isinstance(each, ast.Assert)
+        and (each.lineno, each.col_offset) == place
+        and _holds(each, (node.lineno, node.col_offset))
+        for each in ast.walk(top)
+    )
 
 
 def _first_position(code: types.CodeType) -> tuple[int, int] | None:

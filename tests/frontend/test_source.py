@@ -1,5 +1,6 @@
 """Where the source of a function comes from, and that it is what runs."""
 
+import ast
 import enum
 import functools
 import gc
@@ -63,6 +64,30 @@ def test_lambdas_are_found_by_their_place(function):
     result = jit(function)(2.0)
     assert result == expected
     assert type(result) is type(expected)
+
+
+def test_a_lambda_is_found_where_its_assert_stands(tmp_path):
+    """What pytest before 8.4 compiles says of all of an assert that it stands where that does."""
+    text = """from s2s_ad import grad
+
+def one():
+    assert grad(
+        lambda x: x * x)(3.0) == 6.0
+
+def two():
+    assert grad(lambda x: x * x)(3.0) == 6.0 and grad(lambda x: x + x)(3.0) == 2.0
+"""
+    file = tmp_path / "asserting.py"
+    file.write_text(text)
+    module = ast.parse(text)
+    for statement in ast.walk(module):
+        if isinstance(statement, ast.Assert):
+            for node in ast.walk(statement):
+                ast.copy_location(node, statement)
+    exec(compile(module, str(file), "exec"), space := {})
+    space["one"]()
+    with pytest.raises(S2SError, match="cannot be told from others on its line"):
+        space["two"]()
 
 
 @pytest.mark.parametrize("place", [0, 1])
