@@ -790,6 +790,37 @@ def managers_made_inside(x):
     return total * sum(seen) + steps
 
 
+class Costs:
+    """Methods by the class of their first argument, which call each other."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    @functools.singledispatchmethod
+    def of(self, item):
+        raise NotImplementedError
+
+    @of.register
+    def _(self, item: int):
+        return item * self.rate
+
+    @of.register
+    def _(self, item: list):
+        return sum(self.of(each) for each in item)
+
+    @of.register(str)
+    def _named(self, item):
+        return len(item) * self.rate**2
+
+
+KNOWN_COSTS = Costs(3.0)
+
+
+def by_the_class_of_an_argument(x):
+    costs = Costs(np.sum(x))
+    return costs.of([1, "ab", [2, "c"]]) * KNOWN_COSTS.of([2, "a"])
+
+
 OF_FLOATS = {"power": float.__pow__, "difference": float.__rsub__, "sum": float.__add__}
 
 
@@ -968,7 +999,7 @@ AROUND = [
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
 AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
-AROUND += [of_a_date, items_of_anything, managers_made_inside]
+AROUND += [of_a_date, items_of_anything, by_the_class_of_an_argument, managers_made_inside]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]

@@ -235,6 +235,24 @@ def slots_left_empty(x):
     return q.y
 
 
+class Branch:
+    def __init__(self, length, parent=None):
+        self.length, self.parent, self.children = length, parent, []
+        if parent is not None:
+            parent.children.append(self)
+
+
+def each_holds_the_other(x):
+    root = Branch(x)
+    return Branch(2.0 * x, root).length * len(root.children)
+
+
+def key_of_values(x):
+    found = {}
+    found[x.sum()] = 1.0
+    return x * found[x.sum()]
+
+
 class Slots:
     def __delattr__(self, name):
         object.__delattr__(self, name)
@@ -281,6 +299,8 @@ CASES = {
     before_the_start: ((X,), "S2S203", "y[0, -3] += x[0]", "out of bounds"),
     at_the_length: ((X,), "S2S203", "y[len(x)] = x[0]", "out of bounds"),
     larger_than_its_place: ((X,), "S2S203", "y += x", "shape"),
+    each_holds_the_other: ((X,), "S2S201", "parent.children.append(self)", "one direction out"),
+    key_of_values: ((X,), "S2S205", "found[x.sum()] = 1.0", "by their place"),
     list_in_itself: ((X,), "S2S201", "items.append(items)", "holds itself"),
     object_returned: ((X,), "S2S304", "", "Local"),
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),

@@ -168,6 +168,19 @@ class Arguments(Made):
         raise _refused("whether an exception has arguments", "show its text, str(error)")
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Dispatching:
+    """A method under functools.singledispatchmethod: the class of its first argument says which
+    function it is."""
+
+    in_python: ClassVar[str] = "method"
+
+    dispatcher: Any
+
+    def __s2s_call__(self, lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        return HANDLERS[Dispatching](lowering, [self.dispatcher, *args], kwargs)
+
+
 @expression(gast.Attribute)
 def attribute(lowering: Lowering, node: gast.Attribute) -> Any:
     """`x.T`, `params.w`, `self.rate` Of arrays, containers, objects, classes and modules."""
@@ -467,7 +480,17 @@ def is_method_of_optional(holder: Any, name: str) -> bool:
 
 
 METHODS_OF_C = types.MethodDescriptorType
-METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property | CACHED
+DECORATED_METHODS = staticmethod | classmethod | functools.singledispatchmethod
+METHOD_KINDS = types.FunctionType | DECORATED_METHODS | functools.cached_property | CACHED
+
+
+def _of_decorated(kind: type, holder: Any, found: Any) -> Any:
+    """What a method gives that stands in its class under a decorator of Python's."""
+    if isinstance(found, staticmethod):
+        return found.__func__
+    if isinstance(found, classmethod):
+        return Method(found.__func__, kind)
+    return Method(Dispatching(found.dispatcher), holder)
 
 
 def _of_class(
@@ -496,10 +519,8 @@ def _of_class(
         )
         found = lowering.captures.of(found, place)
         return found if holder is kind else Method(found, holder)
-    if isinstance(found, staticmethod):
-        return found.__func__
-    if isinstance(found, classmethod):
-        return Method(found.__func__, kind)
+    if isinstance(found, DECORATED_METHODS):
+        return _of_decorated(kind, holder, found)
     if base is not None and holder is not kind and is_written(type(found), "__get__"):
         return of_descriptor(lowering, base, name, "__get__", [holder, kind])
     if base is None and below is not None:

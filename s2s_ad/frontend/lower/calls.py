@@ -24,7 +24,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, read_attribute
+from s2s_ad.frontend.lower.attributes import Dispatching, Method, read_attribute
 from s2s_ad.frontend.lower.classes import CLOSURE, is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import (
@@ -505,13 +505,30 @@ def _of_registered(
     argument."""
     if args and is_picked(args[0]):
         return _of_each(lowering, function, args, kwargs, args[0])
-    kind = HANDLERS[type](lowering, args[:1], {})
+    return apply(lowering, _registered(lowering, function, args[0]), args, kwargs)
+
+
+def _registered(lowering: Lowering, function: Any, argument: Any) -> Any:
+    """The function that is registered for the class of an argument."""
+    kind = HANDLERS[type](lowering, [argument], {})
     place = Place(
         f"{function.__name__}.dispatch({kind.__name__})",
         lambda: function.dispatch(kind),
         (id(function), "dispatch", kind),
     )
-    return apply(lowering, lowering.captures.of(function.dispatch(kind), place), args, kwargs)
+    return lowering.captures.of(function.dispatch(kind), place)
+
+
+def _of_registered_method(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """A call of what functools.singledispatchmethod makes, with its object."""
+    function, holder, *given = args
+    if given and is_picked(given[0]):
+        return _of_each(lowering, Dispatching(function), [holder, *given], kwargs, given[0])
+    chosen = _registered(lowering, function, given[0])
+    return apply(lowering, chosen, [holder, *given], kwargs)
+
+
+HANDLERS[Dispatching] = _of_registered_method
 
 
 def is_foreign(function: Any) -> bool:

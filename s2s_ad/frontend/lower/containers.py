@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core.builder import Symbol, constant_value
+from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
 from s2s_ad.core.tree import ITEMS_VIEW, KEYS_VIEW, VIEWS, Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.classes import is_iterated_by_class, is_written
@@ -125,7 +125,12 @@ def known_key(lowering: Lowering, value: Any) -> Any:
     """The object that is a key or a position in a container: it has to be known now."""
     value = constant_value(value)
     if isinstance(value, Symbol):
-        return operator.index(value)  # tells who asks that it is not known
+        try:
+            return operator.index(value)
+        except NeedStatic as need:
+            raise NeedStatic(
+                need.name, need.purpose, need.error or _computed(), need.names
+            ) from None
     if is_sequence(value):
         return tuple(known_key(lowering, item) for item in value.items)
     if is_word(value):
@@ -135,6 +140,16 @@ def known_key(lowering: Lowering, value: Any) -> Any:
     known = unwrap(value)
     hash(known)
     return known
+
+
+def _computed() -> UnsupportedError:
+    return UnsupportedError(
+        "S2S205",
+        "a key, or a member of a set, that is computed from values",
+        why="the keys of a dict are part of the code, as names are",
+        help="keep such items in a list or an array, by their place; leave out a cache of results; "
+        "a whole number among the arguments is known where example arguments are given",
+    )
 
 
 def of_key(key: Any) -> Any:

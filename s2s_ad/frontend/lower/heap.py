@@ -22,7 +22,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree, tuple_of
 from s2s_ad.core.values import List, Row, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.kinds import is_same
+from s2s_ad.frontend.lower.kinds import is_same, name_of
 from s2s_ad.frontend.lower.lengths import OfOpenList, items_needed
 from s2s_ad.frontend.lower.may_alias import (
     Kinship,
@@ -106,6 +106,21 @@ def _is_as_it_was(before: Any, now: Any) -> bool:
     if not (isinstance(before, Tree) and isinstance(now, Tree)) or before.keys != now.keys:
         return before is now
     return all(map(is_same, before.items, now.items))
+
+
+def _in_a_circle(box: Box, content: Tree) -> UnsupportedError:
+    """The error for a container, or an object, that would hold itself, or what holds it."""
+    name = name_of(box.kind)
+    if any(each is box for each in content.items):
+        what, help = f"a {name} that holds itself", "hold what is needed of it, not the object"
+        return UnsupportedError("S2S201", what, help=help)
+    return UnsupportedError(
+        "S2S201",
+        f"what is put into a {name} holds that {name}: objects that hold each other",
+        why="what a function makes is a tree: a parent holds its children, or a child its parent",
+        help="leave one direction out: hand the parent to the method that asks for it, or keep the "
+        "name of the parent, or its place in a list of all",
+    )
 
 
 class Memory(Kinship):
@@ -475,11 +490,7 @@ class Memory(Kinship):
             raise items_needed(box, error) if isinstance(box.refusal, OfOpenList) else error
         self._allow_item(box)
         if isinstance(content, Tree) and any(each is box for each in changing(content)):
-            raise UnsupportedError(
-                "S2S201",
-                f"a {box.kind.__name__} that holds itself",
-                help="hold what is needed of it, not the object",
-            )
+            raise _in_a_circle(box, content)
         self.note(box.root)
         stale = [each for each in stale_with(box) if not holds_itself(each, box)]
         self.spoil(stale, changed=box.root)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import gast
+import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
@@ -17,6 +18,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
 from s2s_ad.frontend.lower.statements import in_place
 from s2s_ad.frontend.lower.subscripts import delete_item, read_item, write_item
@@ -47,6 +49,7 @@ def _of_floats(kind: type[gast.AST], reflected: bool) -> Callable:
     """`float.__add__(a, b)` of numbers: what others are, it leaves to their class."""
 
     def handler(lowering: Lowering, a: Any, b: Any) -> Any:
+        a, b = _plain(lowering, a), _plain(lowering, b)
         if not _is_number(a, float) or not _is_number(b, float, int):
             raise UnsupportedError(
                 "S2S203", "a method of float of other numbers", help="use the operator"
@@ -54,6 +57,14 @@ def _of_floats(kind: type[gast.AST], reflected: bool) -> Callable:
         return apply_operator(lowering, kind(), *((b, a) if reflected else (a, b)))
 
     return handler
+
+
+def _plain(lowering: Lowering, value: Any) -> Any:
+    """A np.float64, which is a float, as one of Python's; other values as they are."""
+    own = isinstance(value, Symbol) and value.shape == () and value.dtype == np.float64
+    if not own or isinstance(value.fact, values.Scalar) or is_number(value) is False:
+        return value
+    return lowering.call(float, value)
 
 
 def _is_number(value: Any, *kinds: type) -> bool:
