@@ -39,6 +39,7 @@ def test_the_program_of_a_page_runs(path, monkeypatch, tmp_path):
         if f"import {library}" in text or f"from {library}" in text:
             pytest.importorskip(library)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("S2S_AD_NATIVE", "1" if "import numba" in text else "0")
     monkeypatch.setattr("webbrowser.open", lambda address: True)
     monkeypatch.chdir(tmp_path)
     # Dask asks for a package of this name, which a folder of tests has, too.

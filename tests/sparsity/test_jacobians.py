@@ -325,6 +325,10 @@ def test_the_text_can_be_read():
     assert repr(sparse_jacobian(scalar_loop)) == "sparse_jacobian(scalar_loop)"
 
 
+def no_number(x):
+    return "no number"
+
+
 REFUSED = [
     (lambda: sparse_jacobian(3), ArgumentTypeError),
     (lambda: sparse_jacobian(np.sin, (0, 1)), ArgumentTypeError),
@@ -335,7 +339,7 @@ REFUSED = [
     (lambda: sparse_jacobian(np.sin)(POINTS + 1j), ArgumentTypeError),
     (lambda: sparse_jacobian(lambda x: 1j * x)(POINTS), ArgumentTypeError),
     (lambda: sparse_jacobian(lambda d: d["a"] ** 2)({"a": POINTS}), UnsupportedError),
-    (lambda: sparse_jacobian(lambda x: "no number")(POINTS), ArgumentTypeError),
+    (lambda: sparse_jacobian(no_number)(POINTS), ArgumentTypeError),
     (lambda: sparse_hessian(np.sin)(POINTS), ArgumentTypeError),
     (lambda: sparse_jacobian(lambda x: x[:, None] * np.sum(x) * x)(np.ones(600)), UnsupportedError),
 ]

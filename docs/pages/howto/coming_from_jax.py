@@ -76,8 +76,8 @@ print(value, pullback(1.0))
 # * ``grad`` of a function that returns an array is the gradient of its sum; JAX refuses it.
 # * The gradient with respect to a complex number is the direction of steepest ascent, as in
 #   PyTorch; JAX gives its conjugate.
-# * ``jit`` simplifies and writes Python. Speed of C is one step further:
-#   :doc:`Numba compiles the text <numba_gradients>`.
+# * ``jit`` simplifies, and writes :doc:`loops that Numba compiles <numba_gradients>` where that is
+#   installed.
 # * There are no tracers: ``print(x)`` prints numbers, ``if x > 0`` decides, and NumPy's functions
 #   are NumPy's. What cannot be read is refused when it is compiled, with its line.
 # * Random numbers are drawn by ``np.random.default_rng(seed)``, and a draw is a constant to the

@@ -2,8 +2,8 @@
 Compile a gradient with Numba
 =============================
 
-The text that comes out is plain NumPy, and much of it is what ``numba.njit`` reads. So a loop of
-many small steps, at which Python is slow, becomes a gradient at the speed of C.
+A loop of many small steps is slow in Python. Where Numba is installed, ``jit`` writes the gradient
+as loops over elements, compiles them, and lets them answer.
 """
 
 import time
@@ -11,7 +11,7 @@ import time
 import numba
 import numpy as np
 
-from s2s_ad import grad
+from s2s_ad import grad, jit
 
 # %%
 # A hundred steps on a short rod: what takes the time is not the arithmetic.
@@ -28,16 +28,9 @@ u = np.sin(np.linspace(0, 3, 20))
 slope = grad(energy, (0, 1))
 
 # %%
-# Write a module that needs nothing of this library, and give its function to Numba.
-
-text = slope.source(u, 0.1, 100, standalone=True)
-print(text)
-module = {}
-exec(text, module)
-compiled = numba.njit(module["energy_grad"])
-
-# %%
 # The first call compiles. The results are the same.
+
+compiled = jit(slope)
 
 for native, python in zip(compiled(u, 0.1, 100), slope(u, 0.1, 100)):
     np.testing.assert_allclose(native, python, rtol=1e-12)
@@ -53,9 +46,19 @@ def microseconds(function, repeat):
 print(f"Python {microseconds(slope, 20):.0f} µs, Numba {microseconds(compiled, 500):.0f} µs")
 
 # %%
-# What Numba does not read, a dict among the arguments or some keyword of NumPy's, it names with
-# the line of the generated text.
-#
+# The loops are text, too: a module that needs NumPy and Numba, and nothing of this library.
+
+text = compiled.source(u, 0.1, 100, native=True)
+print(text)
+exec(text, module := {})
+np.testing.assert_allclose(module["energy_grad"](u, 0.1, 100)[0], slope(u, 0.1, 100)[0], rtol=1e-12)
+
+# %%
+# What has no native form stays NumPy's, and ``explain`` says what that is and why.
+
+print(compiled.explain(u, 0.1, 100, native=True))
+
+# %%
 # A function that *is* compiled by Numba already is read through: its gradient is that of the
 # Python that it was made from.
 
