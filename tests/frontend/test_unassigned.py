@@ -169,7 +169,31 @@ def assigned_by_the_second_loop(x):
     return y
 
 
+def left_unread_by_an_error(x):
+    """What follows a certain error reads nothing: the handler runs."""
+    for _ in range(2):
+        try:
+            y = np.ones(2) * x + np.ones(3)
+            x = x * np.sum(y)
+        except IndexError:
+            x = 2 * x
+        except ValueError:
+            x = x * x
+    return x
+
+
+def assigned_on_no_path_before(x):
+    for _ in range(3):
+        if x > 5:
+            x = x + y  # noqa: F821
+            y = x  # noqa: F841
+        x = x * 1.1
+    return x
+
+
 PROGRAMS = [
+    left_unread_by_an_error,
+    assigned_on_no_path_before,
     last_of_a_while,
     none_in_a_while,
     caught_after_a_while,

@@ -327,16 +327,16 @@ class Rolling:
         """
         holes, self.holes = self.holes, Holes()
         ends = {n: self.end(path, n, UNDEFINED) for n in (*holes.read, *sorted(holes.handed_on))}
-        for name, end in ends.items():
-            if end is not UNDEFINED:
-                left = name in holes.handed_on or name not in self.assigned_first
-                if left and is_users(name):  # one of our own is read where it is there
-                    end = self.before[name] = MISSING
-                self.names[name] = self._at_first(end, self.hint(name))
-            elif name in holes.read:
+        found = {n: end for n, end in ends.items() if end is not UNDEFINED or n in holes.read}
+        for name, end in found.items():
+            if end is UNDEFINED and path.stops:
                 what = f"the local name {name!r} is read before it is assigned"
                 raise UnsupportedError("S2S202", what, origin=holes.read[name])
-        return any(end is not UNDEFINED for end in ends.values())
+            left = name in holes.handed_on or name not in self.assigned_first
+            if end is UNDEFINED or (left and is_users(name)):  # our own are read where they are
+                end = self.before[name] = MISSING
+            self.names[name] = self._at_first(end, self.hint(name))
+        return bool(found)
 
     @lazy
     def assigned_first(self) -> set[str]:
