@@ -110,8 +110,19 @@ class GetItem(Rule):
         index = params["index"]
         items = index if isinstance(index, tuple) else (index,)
         turned = tuple(axis for axis, each in enumerate(items) if _is_turned_axis(each))
-        rest = len(items) <= rank and sum(map(_is_whole_axis, items)) + len(turned) == len(items)
+        rest = len(items) <= rank and sum(map(is_whole_axis, items)) + len(turned) == len(items)
         return turned if rest else ()
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        """What an axis is turned of is multiplied before that, by what is turned as well."""
+        (x,), index = operands, params["index"]
+        if isinstance(x.fact, values.List) or not self.turned(x.ndim or 0, params):
+            return None
+        part = restricted(others, x, lambda each: each[index])
+        inner = None if part is None else inside_mask(builder, x, write, tuple(part))
+        return None if inner is None else inner[index]
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if _is_everything(builder, operands[0], params["index"]):
@@ -215,7 +226,7 @@ def _is_one_element(x: Symbol, *indices: Any) -> bool:
 def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:
     """The axes of length one that an index adds, where it does nothing else."""
     items = index if isinstance(index, tuple) else (index,)
-    whole = all(each is None or _is_whole_axis(each) for each in items)
+    whole = all(each is None or is_whole_axis(each) for each in items)
     if not whole or values.shape_of(builder.fact(x)) is None:
         return ()
     return tuple(place for place, each in enumerate(items) if each is None)
@@ -239,7 +250,7 @@ def _axes_of_one(x: Symbol, index: Any) -> tuple[int, ...]:
     shape = support.shape(x)
     if not shape or len(items) > len(shape) or isinstance(x.fact, values.List):
         return ()
-    taken = [axis for axis, each in enumerate(items) if not _is_whole_axis(each)]
+    taken = [axis for axis, each in enumerate(items) if not is_whole_axis(each)]
     single = all(type(items[axis]) is int and shape[axis] == 1 for axis in taken)
     return tuple(taken) if single else ()
 
@@ -258,7 +269,7 @@ def _takes_all_items(index: Any) -> bool:
     return index.start is None or (type(index.start) is int and index.start == 0)
 
 
-def _is_whole_axis(item: Any) -> bool:
+def is_whole_axis(item: Any) -> bool:
     return isinstance(item, slice) and item.start is None and item.stop is None is item.step
 
 
@@ -281,7 +292,7 @@ def _is_everything(builder: Builder, x: Any, index: Any) -> bool:
     if not isinstance(fact, values.Array) or not fact.shape:
         return False
     items = index if isinstance(index, tuple) else (index,)
-    return all(each is Ellipsis or _is_whole_axis(each) for each in items)
+    return all(each is Ellipsis or is_whole_axis(each) for each in items)
 
 
 def _adds_axes_alone(index: Any) -> bool:

@@ -12,13 +12,14 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, filling_of, static
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Undecided, Use, along, up_to
 from s2s_ad.core.registry import METHODS, register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-from s2s_ad.rules.indexing import index_along
+from s2s_ad.rules.index_layout import index_of
+from s2s_ad.rules.indexing import index_along, is_whole_axis
 
 
 class Scan(Rule):
@@ -96,11 +97,40 @@ class RunningSum(Running):
         return so_far(use, position)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        axis = operation["axis"]
-        return [np.flip(np.cumsum(np.flip(y_bar, axis=axis), axis=axis), axis=axis)]
+        found = _of_the_first(operation, y_bar)
+        return [_sum_from_the_end(y_bar, operation["axis"]) if found is None else found]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         return np.cumsum(tangents[0], **operation.params)
+
+
+def _sum_from_the_end(y_bar: Any, axis: int) -> Any:
+    return np.flip(np.cumsum(np.flip(y_bar, axis=axis), axis=axis), axis=axis)
+
+
+def _of_the_first(operation: Operation, y_bar: Any) -> Any:
+    """The adjoint of an array of whose running sums the first ones are read, or one: what comes
+    after these has no part in it. None where others are read."""
+    (x,), axis, builder = operation.operands, operation["axis"], operation.result.builder
+    zeros, value = builder.operands_of(y_bar, runtime.index_add) or (None, None)
+    if zeros is None or x.ndim is None or filling_of(builder, zeros) != 0:
+        return None
+    index = builder.definition(y_bar)[2]["index"]
+    *before, item = index if isinstance(index, tuple) else (index,)
+    if len(before) != axis or not all(map(is_whole_axis, before)):
+        return None
+    if type(item) is int:
+        value = np.expand_dims(value, axis) if x.ndim > 1 and np.ndim(value) else value
+        if item == -1:
+            return builder.call(runtime.broadcast_like, (value, x), {})
+        item = slice(None, item + 1)
+    elif isinstance(item, slice) and item.start is item.step is None:
+        part = x[(*before, item)]
+        value = builder.call(runtime.broadcast_like, (value, part), {})
+        value = _sum_from_the_end(value, axis)
+    else:
+        return None
+    return builder.call(runtime.index_add, (zeros, index_of((*before, item)), value), {})
 
 
 class RunningProduct(Running):
