@@ -20,6 +20,7 @@ from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
+from s2s_ad.simplify.leading_axes import DROP_LEADING_AXES
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
@@ -62,6 +63,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             UNGUARD,
             SHARE,
             OWN_NEGATIVES,
+            DROP_LEADING_AXES,
             KEEP_DIMENSIONS,
         ),
         *(

@@ -85,6 +85,16 @@ ROWS = {
         (A, x),
         ".T, ",
     ),
+    "axes in front that broadcasting puts there": (
+        lambda A, x: np.sum(np.sin(A - np.mean(A, axis=0)) * x) + np.sum(np.mean(A, axis=0) ** 2),
+        (A, x),
+        "A_minus_mean_A_bar, axis=0)",
+    ),
+    "the same in single precision, and where nothing has more axes": (
+        lambda A, x: np.sum(np.exp(np.mean(A, axis=0)) ** 2) + np.sum(A[:1] * np.sum(A, axis=0)),
+        (A.astype(np.float32), x),
+        "",
+    ),
     "a matrix from both sides": (
         lambda x, B: x @ B @ x + np.sum(np.sin(B @ x) * np.cos(x @ B)),
         (y, w[0, :, :3]),
