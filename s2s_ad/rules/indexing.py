@@ -219,7 +219,7 @@ def _is_one_element(x: Symbol, *indices: Any) -> bool:
         return False
     if isinstance(x.fact, values.List):
         return not isinstance(indices[0], slice) and values.shape_of(x.fact.item) == ()
-    found = layout(indices[0], x.shape)
+    found = None if x.shape is None else layout(indices[0], x.shape)
     return found is not None and found.shape == ()
 
 

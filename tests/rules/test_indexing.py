@@ -225,3 +225,22 @@ def test_a_mask_of_rows_is_of_the_first_axis_in_a_batch_too(function):
         expected = np.where(mask[:, None], 0.0, 2 * w[i] * weights)
         np.testing.assert_allclose(found[0][i], expected)
         np.testing.assert_allclose(found[1][i], np.sum(2 * v[i] * weights[mask]), atol=1e-12)
+
+
+def set_and_added_to(x, y):
+    try:
+        item = y
+        if ~x.all():
+            raise KeyError
+    except KeyError:
+        item = 0
+    part = item[::2]
+    part[:] = 1.5
+    part[:] += 4
+    return np.sum(item)
+
+
+def test_an_array_whose_rank_is_open_is_set_and_added_to():
+    """It is a number on a path that is not taken."""
+    found = grad(set_and_added_to, 1)(np.ones(2), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(found, [0.0, 1.0, 0.0])
