@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, filling_of
+from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.zero_paths import Paths, zero_paths
 
@@ -71,7 +71,7 @@ def _mask_of(builder: Builder, ones: Any) -> Any:
     rule, operands, params = builder.definition(ones)
     if rule is None:
         return ones
-    if rule.elementwise and operands[1:] == [1.0, 0.0]:
+    if rule.elementwise and len(operands) == 3 and all(map(is_same, operands[1:], (1.0, 0.0))):
         return operands[0] if _is_mask(operands[0]) else ones
     index = params.get("index")
     if not isinstance(index, Symbol) or not _is_mask(index):

@@ -248,7 +248,17 @@ def replaced_by_else(x):
     return root + y
 
 
+def larger_than_another(x):
+    """Which of two is larger is a question about both."""
+    if x[1] > 1:
+        root = np.sqrt(x)
+    else:
+        root = x * x
+    return np.sum(np.maximum(root, 1 - x))
+
+
 PROGRAMS = {
+    larger_than_another: [-1, 0.5 / 2**0.5],
     beside_another: [0, 2.5 / 8**0.5 + 0.75 * (3 + 2**0.5)],
     replaced_by_else: [1, 0.75],
     set_where_any: [0.5, 1 / np.log(3) - 2 / (3 * np.log(3) ** 2)],

@@ -25,7 +25,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Dispatching, Method, read_attribute
-from s2s_ad.frontend.lower.classes import CLOSURE, is_written
+from s2s_ad.frontend.lower.classes import CLOSURE, is_written, method_of
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import (
     entries_given,
@@ -404,13 +404,18 @@ def _object_as_argument(lowering: Lowering, value: Tree) -> Any:
     holds = getattr(value.kind, "__s2s_items__", None)
     if holds is not None:
         return as_argument(lowering, read_attribute(lowering, value, holds))
-    if is_written(value.kind, "__array__"):
+    if _says_its_array(value.kind):
         return as_argument(lowering, _as_array(lowering, value))
     raise refused_foreign([value.kind]) or UnsupportedError(
         "S2S203",
         f"{with_article(class_name(value))} as an argument of a NumPy function",
         help="pass the arrays that it holds",
     )
+
+
+def _says_its_array(kind: type) -> bool:
+    """Whether a class has an `__array__` that can be read."""
+    return is_written(kind, "__array__") and not _of_library(method_of(kind, "__array__"))
 
 
 def _as_array(lowering: Lowering, value: Tree, **kwargs: Any) -> Any:
@@ -422,9 +427,9 @@ def _copies_itself(function: Any, args: list) -> bool:
     """Whether NumPy takes as a copy what the `__array__` of an object gives, which is asked for
     one: the array that it holds where the method does not heed that."""
     kind = args[0].kind if args and isinstance(args[0], Tree) else None
-    if not getattr(rule_for(function), "asks_for_a_copy", False) or not is_written(
-        kind, "__array__"
-    ):
+    if kind is None or not getattr(rule_for(function), "asks_for_a_copy", False):
+        return False
+    if not _says_its_array(kind):
         return False
     return "copy" in inspect.signature(kind.__array__).parameters
 
