@@ -245,8 +245,8 @@ def moved_with(items, source, target, axis):
             result[after[np.argsort(target[after])]] = items[order]
             return result
     order = np.argsort(source, axis=axis)
-    places = np.argsort(np.argsort(target, axis=axis), axis=axis)
-    return np.take_along_axis(np.take_along_axis(items, order, axis), places, axis)
+    indices = np.argsort(np.argsort(target, axis=axis), axis=axis)
+    return np.take_along_axis(np.take_along_axis(items, order, axis), indices, axis)
 
 
 def of_product(factors_bar, p, q):
@@ -307,9 +307,9 @@ def passes_ahead(passes, states):
     return min(nearest, passes - nearest * states // (states + repeats - 1))
 
 
-def places_joined(places, at, more):
+def places_joined(indices, at, more):
     """Places with more of them put in before those at `at`."""
-    return np.insert(places, at, more)
+    return np.insert(indices, at, more)
 
 
 def polynomial_from_roots(zeros):
@@ -333,8 +333,8 @@ def polynomial_roots(p):
         companions[:, 0] = -rows[:, 1:] / rows[:, :1]
         y[:] = np.linalg.eigvals(companions)
     else:
-        for place, row in enumerate(rows):
-            y[place] = np.roots(row)
+        for index, row in enumerate(rows):
+            y[index] = np.roots(row)
     return np.reshape(y, (*np.shape(p)[:-1], rows.shape[1] - 1))
 
 
@@ -367,9 +367,9 @@ def stays_real(x, low, high):
 def power_sums(items, x, count):
     """The sums of items * x**k, from k = count - 1 down to 0: the adjoint of np.polyval."""
     result = np.empty(count, np.result_type(items, x))
-    for place in reversed(range(count)):
-        result[place] = np.sum(items)
-        items = items * x if place else items
+    for index in reversed(range(count)):
+        result[index] = np.sum(items)
+        items = items * x if index else items
     return result
 
 
@@ -486,10 +486,10 @@ def filter_parts(wide, weights, samples=0):
     weight; the first axes are those of samples, which have weights of their own."""
     rank = np.ndim(weights)
     sizes = np.shape(weights)[samples:]
-    for place in np.ndindex(sizes):
-        axes = zip(place, sizes, np.shape(wide)[samples:], strict=True)
+    for index in np.ndindex(sizes):
+        axes = zip(index, sizes, np.shape(wide)[samples:], strict=True)
         part = tuple(slice(i, i + length - size + 1) for i, size, length in axes)
-        weight = np.reshape(weights[(..., *place)], np.shape(weights)[:samples] + (1,) * len(sizes))
+        weight = np.reshape(weights[(..., *index)], np.shape(weights)[:samples] + (1,) * len(sizes))
         yield wide[(slice(None),) * (rank - len(sizes)) + part], weight
 
 
@@ -534,8 +534,8 @@ def first_places(y, axis):
     y = np.moveaxis(y, axis, -1)
     new = np.ones(y.shape, bool)
     new[..., 1:] = y[..., 1:] != y[..., :-1]
-    places = np.maximum.accumulate(np.where(new, np.arange(y.shape[-1]), 0), axis=-1)
-    return np.moveaxis(places, -1, axis)
+    indices = np.maximum.accumulate(np.where(new, np.arange(y.shape[-1]), 0), axis=-1)
+    return np.moveaxis(indices, -1, axis)
 
 
 def folded(wide, like, pad_width, mode):
@@ -547,9 +547,9 @@ def folded(wide, like, pad_width, mode):
             total = wide[before : len(wide) - after]
             if mode is not None and len(total):
                 total = total.copy()
-                places = np.pad(np.arange(len(total)), (before, after), mode)
-                for place in (*range(before), *range(len(wide) - after, len(wide))):
-                    total[places[place]] += wide[place]
+                indices = np.pad(np.arange(len(total)), (before, after), mode)
+                for index in (*range(before), *range(len(wide) - after, len(wide))):
+                    total[indices[index]] += wide[index]
             wide = np.moveaxis(total, 0, axis)
     return wide
 
@@ -856,11 +856,11 @@ def psi_half_step_itself(x):
     return total + series
 
 
-def put_back(left, places, length, axis):
+def put_back(left, indices, length, axis):
     """What np.delete left along an axis of this length, where it stood; zeros where it deleted."""
     left = np.moveaxis(left, axis, 0)
     kept = np.ones(length, bool)
-    kept[places] = False
+    kept[indices] = False
     result = np.zeros((length, *left.shape[1:]), left.dtype)
     result[kept] = left
     return np.moveaxis(result, 0, axis)
@@ -903,14 +903,14 @@ def row_order(piv, matrix):
     order = np.tile(np.arange(count), (len(exchanges), 1))
     if len(exchanges) == 1:
         rows = order[0].tolist()
-        for i, place in enumerate(exchanges[0].tolist()):
-            rows[i], rows[place] = rows[place], rows[i]
+        for i, index in enumerate(exchanges[0].tolist()):
+            rows[i], rows[index] = rows[index], rows[i]
         order[0] = rows
         return order.reshape(np.shape(matrix)[:-1])
     samples = np.arange(len(exchanges))
-    for i, place in enumerate(exchanges.T):
-        moved = order[samples, place]
-        order[samples, place] = order[:, i]
+    for i, index in enumerate(exchanges.T):
+        moved = order[samples, index]
+        order[samples, index] = order[:, i]
         order[:, i] = moved
     return order.reshape(np.shape(matrix)[:-1])
 
@@ -935,8 +935,8 @@ def search_of_stack(a, v, side="left"):
     dtype = np.result_type(a, v)
     if dtype.kind not in "biuf":
         pairs = zip(a, v, strict=True)
-        places = [np.searchsorted(*pair, side=side) for pair in pairs]
-        return np.reshape(np.array(places, np.intp), np.shape(v))
+        indices = [np.searchsorted(*pair, side=side) for pair in pairs]
+        return np.reshape(np.array(indices, np.intp), np.shape(v))
     a, v = a.astype(dtype), v.astype(dtype)
     count, missing = a.shape[1], np.isnan(v)
     low, high = np.zeros(v.shape, np.intp), np.full(v.shape, count)

@@ -47,15 +47,15 @@ def lu_of_samples(a):
     """
     rows = a.reshape(*a.shape[:2], -1)
     exchanges = np.empty((min(a.shape[:2]), rows.shape[2]), np.int32)
-    for j, places in enumerate(exchanges):
+    for j, indices in enumerate(exchanges):
         sizes = np.abs(rows[j:, j].real)
         sizes = sizes + np.abs(rows[j:, j].imag) if np.iscomplexobj(a) else sizes
-        places[:] = np.argmax(sizes, axis=0) + j
-        moved = np.flatnonzero(places != j)
+        indices[:] = np.argmax(sizes, axis=0) + j
+        moved = np.flatnonzero(indices != j)
         if moved.size:
             upper = rows[j][:, moved]
-            rows[j][:, moved] = rows[places[moved], :, moved].T
-            rows[places[moved], :, moved] = upper.T
+            rows[j][:, moved] = rows[indices[moved], :, moved].T
+            rows[indices[moved], :, moved] = upper.T
         if not np.all(rows[j, j]):
             return None
         rows[j + 1 :, j] /= rows[j, j]
@@ -68,8 +68,8 @@ def order_of_samples(exchanges, count):
     flat = exchanges.reshape(len(exchanges), -1)
     samples = np.arange(flat.shape[1])
     order = np.repeat(np.arange(count)[:, None], len(samples), axis=1)
-    for j, places in enumerate(flat):
-        order[j], order[places, samples] = order[places, samples], order[j].copy()
+    for j, indices in enumerate(flat):
+        order[j], order[indices, samples] = order[indices, samples], order[j].copy()
     return order.reshape(count, *exchanges.shape[1:])
 
 
@@ -175,13 +175,13 @@ def eliminated_bands(low, up, ab, b):
     for j in range(count):
         window, right = rows[j + at[:, None], columns], x[j : j + low + 1]
         sizes = np.abs(window[:, 0].real) + np.abs(window[:, 0].imag)
-        place = np.argmax(sizes, axis=0)
-        moved = every[place > 0]
+        index = np.argmax(sizes, axis=0)
+        moved = every[index > 0]
         if moved.size:
             for each in (window, right):
                 upper = each[0][:, moved]
-                each[0][:, moved] = each[place[moved], :, moved].T
-                each[place[moved], :, moved] = upper.T
+                each[0][:, moved] = each[index[moved], :, moved].T
+                each[index[moved], :, moved] = upper.T
         if not np.all(window[0, 0]):
             return None
         factors = window[1:, :1] / window[0, 0]

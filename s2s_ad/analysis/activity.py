@@ -102,7 +102,7 @@ def useful(program: Program, outputs: Iterable[str]) -> set[str]:
         region, item = region_of(statement), item_of(statement)
         if region is not None:
             used = useful_operands(region, frozenset(items.get(statement.target, ())))
-            args = [statement.operands[place] for place in used]
+            args = [statement.operands[index] for index in used]
             found.update(each.id for each in args if isinstance(each, gast.Name))
         elif not is_flat(statement):
             found.update(names_read(statement))
@@ -141,10 +141,10 @@ def varied_outputs(region: Region, flags: tuple[bool, ...]) -> frozenset[int]:
         else:
             marked = flags[len(flags) - len(region.blocks[0].leaves()) :]
             found = {
-                place
+                index
                 for block in region.blocks
-                for place in _varied_in(block, _chosen(block.leaves(), marked))
-                if values.is_inexact(region.facts[place]) is not False
+                for index in _varied_in(block, _chosen(block.leaves(), marked))
+                if values.is_inexact(region.facts[index]) is not False
             }
         region.derived[key] = frozenset(found)
     return region.derived[key]
@@ -154,7 +154,7 @@ def varied_carried(loop: Loop, flags: Sequence[bool]) -> set[int]:
     """The carried values that depend differentiably on the marked operands, on some pass."""
     parts, names = loop.parts(flags), loop.leaves(loop.body)
     floats = {i for i, fact in enumerate(loop.facts) if values.is_inexact(fact) is not False}
-    found = floats & {place for place, flag in enumerate(parts.carried) if flag}
+    found = floats & {index for index, flag in enumerate(parts.carried) if flag}
     while True:
         leaves = [*(names.carried[i] for i in sorted(found)), *_chosen(names.fixed, parts.fixed)]
         more = found | (floats & _varied_in(loop.body, leaves))
@@ -172,12 +172,12 @@ def useful_operands(region: Region, outputs: frozenset[int]) -> frozenset[int]:
         else:  # which block of an attempt ran is no output of its blocks, and not inexact either
             inexact = {i for i in outputs if values.is_inexact(region.facts[i]) is not False}
             found = {
-                place
+                index
                 for block in region.blocks
-                for place in _useful_leaves(block, inexact, block.leaves())
+                for index in _useful_leaves(block, inexact, block.leaves())
             }
             condition = 1 if isinstance(region, Branch) else 0
-            found = {condition + place for place in found}
+            found = {condition + index for index in found}
         region.derived[key] = frozenset(found)
     return region.derived[key]
 
@@ -203,15 +203,15 @@ def _varied_in(block: Program, leaves: Iterable[str]) -> set[int]:
     """The outputs of a block that depend on these leaves."""
     found = varied(block, leaves)
     atoms = enumerate(block.outputs())
-    return {place for place, atom in atoms if getattr(atom, "id", None) in found}
+    return {index for index, atom in atoms if getattr(atom, "id", None) in found}
 
 
 def _useful_leaves(block: Program, outputs: Iterable[int], leaves: Sequence[str]) -> set[int]:
-    """The places of the leaves that these outputs of a block depend on."""
+    """The indices of the leaves that these outputs of a block depend on."""
     atoms = block.outputs()
-    chosen = [atoms[place] for place in outputs]
+    chosen = [atoms[index] for index in outputs]
     found = useful(block, [each.id for each in chosen if isinstance(each, gast.Name)])
-    return {place for place, name in enumerate(leaves) if name in found}
+    return {index for index, name in enumerate(leaves) if name in found}
 
 
 def _chosen(items: Sequence[str], flags: Sequence[bool]) -> list[str]:

@@ -232,9 +232,9 @@ class Cells:
 
     def _pair_alike(self, flows: Sequence[tuple]) -> None:
         """Pair what comes from the same memory."""
-        for place, (a, from_a, edge_a) in enumerate(flows):
+        for index, (a, from_a, edge_a) in enumerate(flows):
             near = self.sharing[from_a]
-            for b, from_b, edge_b in flows[place + 1 :]:
+            for b, from_b, edge_b in flows[index + 1 :]:
                 if from_a == from_b:
                     self._pair(a, b, (edge_a, edge_b), None)
                 elif from_b in near:

@@ -120,8 +120,8 @@ def meets(access: Access, other: Access, time: int, fixed: frozenset[Atom]) -> b
     common = next((n for n, (a, b) in enumerate(both) if a is not b), None)
     common = min(len(access.levels), len(other.levels)) if common is None else common
     ahead = _ahead(access, other, common)
-    passes = [place for place in range(common) if not other.levels[place].once]
-    regions = [_moved(other, place, time, fixed) for place in passes]
+    passes = [index for index in range(common) if not other.levels[index].once]
+    regions = [_moved(other, index, time, fixed) for index in passes]
     if ahead > 0 if time > 0 else ahead <= 0:
         regions.append(_moved(other, common, 0, fixed))
     return not all(are_apart(access.spans, each) for each in regions)
@@ -136,17 +136,17 @@ def _ahead(access: Access, other: Access, common: int) -> int:
     return ahead if place % 2 else 0
 
 
-def _moved(access: Access, place: int, time: int, fixed: frozenset[Atom]) -> list[Span | None]:
+def _moved(access: Access, slot: int, time: int, fixed: frozenset[Atom]) -> list[Span | None]:
     """The elements of an access that runs later, or before.
 
-    The loops before the `place` are in the same pass, that one is in one that runs later (1)
+    The loops before the `slot` are in the same pass, that one is in one that runs later (1)
     or before (-1), and those inside of it are in any.
     """
-    same = fixed | {each.index for each in access.levels[:place]}
-    renaming = _Renaming(same, {each.index for each in access.levels[place:]})
-    index = access.levels[place].index if time else None
+    same = fixed | {each.index for each in access.levels[:slot]}
+    renaming = _Renaming(same, {each.index for each in access.levels[slot:]})
+    index = access.levels[slot].index if time else None
     if index is not None:
-        renaming.move(index, access.levels[place].sign * time)
+        renaming.move(index, access.levels[slot].sign * time)
     return [each and renaming.span(each) for each in access.spans]
 
 
@@ -233,9 +233,9 @@ class Nest:
         fixed = frozenset(atom for fact in facts for atom in atoms_of_fact(fact))
         made = cls(loop.body, (level(statement, loop),), (), [])
         leaves, results = loop.leaves(loop.body).carried, loop.results()[0]
-        for place, (leaf, result) in enumerate(zip(leaves, results, strict=True)):
+        for index, (leaf, result) in enumerate(zip(leaves, results, strict=True)):
             fact = loop.body.facts[leaf]
-            array = Written(place, fixed)
+            array = Written(index, fixed)
             named = isinstance(result, gast.Name) and values.shape_of(fact)
             if named and isinstance(fact, values.Array) and made._collect(array, leaf, result.id):
                 made.arrays += [array] if array.stores else []
@@ -255,7 +255,7 @@ class Nest:
         """The names that an array has in this body, which writes it or only reads it, with the
         positions of what made them."""
         made = array.versions.get(self.position, {})
-        names = {name: (*self.position, place) for name, place in made.items()}
+        names = {name: (*self.position, index) for name, index in made.items()}
         if self.around is None or any(self.levels[-1] in each.levels for each in array.stores):
             return names
         statement = self.around.body.body[self.position[-1]]
@@ -350,28 +350,28 @@ class _Chain:
         names[first] = -1
         return True
 
-    def _update(self, array: Written, place: int, statement: form.Op) -> str | None:
+    def _update(self, array: Written, index: int, statement: form.Op) -> str | None:
         if not statement.rule.updates:
             return None
         operand = getattr(statement.operands[0], "id", None)
         fact: Any = self.block.facts.get(operand or "")
-        where = (*self.position, place if self.at is None else self.at)
+        where = (*self.position, index if self.at is None else self.at)
         found = spans(_index(statement), fact, self.block.fact)
         array.stores.append(Access(self.nest.levels, where, found))
         return operand
 
-    def _region(self, array: Written, place: int, statement: form.Op, index: int) -> str | None:
+    def _region(self, array: Written, slot: int, statement: form.Op, index: int) -> str | None:
         region = region_of(statement)
         if isinstance(region, Loop) and self.at is None:
-            return self._loop(array, place, statement, region, index)
+            return self._loop(array, slot, statement, region, index)
         if isinstance(region, Branch):
-            return self._branch(array, place, statement, region, index)
+            return self._branch(array, slot, statement, region, index)
         return None
 
     def _loop(
-        self, array: Written, place: int, statement: form.Op, loop: Loop, index: int
+        self, array: Written, slot: int, statement: form.Op, loop: Loop, index: int
     ) -> str | None:
-        inner = self.nest.inside(place)
+        inner = self.nest.inside(slot)
         results, _ = loop.results()
         names = loop.leaves(loop.body).carried
         if index >= loop.carried or not isinstance(results[index], gast.Name):
@@ -381,9 +381,9 @@ class _Chain:
         return getattr(loop.parts(statement.operands).carried[index], "id", None)
 
     def _branch(
-        self, array: Written, place: int, statement: form.Op, branch: Branch, index: int
+        self, array: Written, slot: int, statement: form.Op, branch: Branch, index: int
     ) -> str | None:
-        at = place if self.at is None else self.at
+        at = slot if self.at is None else self.at
         operands = set()
         for block in branch.blocks:
             result = block.outputs()[index]

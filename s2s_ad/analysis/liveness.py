@@ -113,11 +113,11 @@ class Contents:
             return self._read_by_loop(region, operands, inner)
         first = 1 if isinstance(region, Branch) else 0
         read = [name for operand in operands[:first] for name in form.reads(operand)]
-        for place, operand in enumerate(operands[first:]):
+        for index, operand in enumerate(operands[first:]):
             blocks = [
                 number
                 for number, (block, own) in enumerate(zip(region.blocks, inner, strict=True))
-                if (own, block.leaves()[place]) in self.reads
+                if (own, block.leaves()[index]) in self.reads
             ]
             names = form.reads(operand) if blocks else []
             read += names
@@ -131,9 +131,9 @@ class Contents:
         """What is fixed is read again by the next pass; what the test reads, the body does too."""
         parts = region.parts(operands)
         read = [name for each in [*parts.bounds, *parts.carried] for name in form.reads(each)]
-        for place, operand in enumerate(parts.fixed):
+        for index, operand in enumerate(parts.fixed):
             leaves = [
-                (own, region.leaves(block).fixed[place])
+                (own, region.leaves(block).fixed[index])
                 for block, own in zip(region.blocks, inner, strict=True)
             ]
             if any(leaf in self.reads for leaf in leaves):

@@ -61,8 +61,8 @@ class Grad(Differentiation):
             return inner
         parameters = [_plain(each) for each in inner.parameters.values()]
         kind = KEYWORD_ONLY if any(map(_may_be_left_out, parameters)) else BY_POSITION
-        place = sum(each.kind <= kind for each in parameters)
-        parameters.insert(place, SensParameter(free_name("sens", {*inner.parameters}), kind))
+        index = sum(each.kind <= kind for each in parameters)
+        parameters.insert(index, SensParameter(free_name("sens", {*inner.parameters}), kind))
         return inspect.Signature(parameters)
 
     def advice(self) -> str:

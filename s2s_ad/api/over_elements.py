@@ -120,8 +120,8 @@ def _aligned(lowering: Any, given: list, rank: int) -> tuple[list, list[tuple]]:
     for value, shape in zip(given, shapes, strict=True):
         padded = (1,) * (rank - len(shape)) + shape
         mine = [
-            not (a == 1 and b != 1) and place >= rank - len(shape)
-            for place, (a, b) in enumerate(zip(padded, full, strict=True))
+            not (a == 1 and b != 1) and slot >= rank - len(shape)
+            for slot, (a, b) in enumerate(zip(padded, full, strict=True))
         ]
         unsure = [
             m and not values.same_dim(a, b) for m, a, b in zip(mine, padded, full, strict=True)
@@ -218,11 +218,11 @@ def _from_function(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         raise _refused("np.fromfunction of a shape whose length is not known")
     grid = []
     for axis, size in enumerate(sizes):
-        places = lowering.call(np.arange, size, dtype=dtype)
+        indices = lowering.call(np.arange, size, dtype=dtype)
         after = [None] * (len(sizes) - 1 - axis)
         if after:
-            places = read_item(lowering, places, sequence(tuple, [slice(None), *after]))
-        grid.append(lowering.call(np.broadcast_to, places, tuple(sizes)))
+            indices = read_item(lowering, indices, sequence(tuple, [slice(None), *after]))
+        grid.append(lowering.call(np.broadcast_to, indices, tuple(sizes)))
     return apply(lowering, function, grid, kwargs)
 
 

@@ -177,11 +177,11 @@ def _default_gradient(root: Callable, args: tuple, kwargs: dict[str, Any]) -> Tr
 def _batch(args: tuple, positions: Any) -> tuple[tree.Tree, tuple] | None:
     """(in_axes, a batch): of the data where there is any, else of what is differentiated."""
     moved = range(len(args)) if positions is ALL else positions
-    floats = [place for place, each in enumerate(args) if _is_float(each)]
-    mapped = [place for place in floats if place not in moved] or floats
+    floats = [index for index, each in enumerate(args) if _is_float(each)]
+    mapped = [index for index in floats if index not in moved] or floats
     if not mapped:
         return None
-    axes = tuple(0 if place in mapped else None for place in range(len(args)))
+    axes = tuple(0 if index in mapped else None for index in range(len(args)))
     samples = (_samples(each) if i in mapped else each for i, each in enumerate(args))
     return tree.tuple_of(axes), tuple(samples)
 
@@ -245,10 +245,10 @@ class _Drawn:
                 line,
                 self._places(row.origins),
                 row.phase or ("forward" if derived and row.defines else ""),
-                tuple(by_row.get(place, ())),
+                tuple(by_row.get(index, ())),
                 columns=columns_of(row.origins),
             )
-            for place, (line, row) in enumerate(zip(text.module.splitlines(), rows, strict=True))
+            for index, (line, row) in enumerate(zip(text.module.splitlines(), rows, strict=True))
         ]
         guards = Fact("for arguments with", ", ".join(text.assumed)) if text.assumed else None
         facts = [
@@ -322,7 +322,7 @@ def _timed(panel: Panel, loaded: Loaded, tab: Tab) -> Panel:
     """The panel with the time of each line; where a call raises, with what it raises."""
     transform = tab.function.transform
     moved = transform.positions if isinstance(transform, Tangent) else ()
-    tangents = [tab.args[place] for place in (range(len(tab.args)) if moved is ALL else moved)]
+    tangents = [tab.args[index] for index in (range(len(tab.args)) if moved is ALL else moved)]
     given = tree.to_object(tree.from_object((*tab.args, *tangents), lambda leaf, _: plain(leaf)))
     try:
         times = time_lines(loaded, given, tab.kwargs)
@@ -352,13 +352,13 @@ def _by_row(
 ) -> dict[int, list[Kept]]:
     """For lines that keep something what it is."""
     made: dict[str, int] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for name in row.defines:
-            made.setdefault(name, place)
+            made.setdefault(name, index)
     by_row: dict[int, list[Kept]] = {}
     last = {  # what branches and loops hand on is what was assigned last
-        text.shown[name]: place
-        for place, row in enumerate(rows)
+        text.shown[name]: index
+        for index, row in enumerate(rows)
         for name in row.defines
         if name in text.shown and row.phase != "backward"
     }
@@ -369,9 +369,9 @@ def _by_row(
     }
     for value, one in zip(found, kept, strict=True):
         append = value.names[-1]
-        place = made.get(append, appends.get(text.kept_in.get(append), last.get(one.name)))
-        if place is not None:
-            by_row.setdefault(place, []).append(one)
+        index = made.get(append, appends.get(text.kept_in.get(append), last.get(one.name)))
+        if index is not None:
+            by_row.setdefault(index, []).append(one)
     return by_row
 
 

@@ -41,7 +41,7 @@ def names_of(function: Any, count: int) -> list[str]:
         found = [each for each in signature.parameters if each.isidentifier()][:count]
     except (TypeError, ValueError):
         found = []
-    return found + [f"x{place}" for place in range(len(found) + 1, count + 1)]
+    return found + [f"x{index}" for index in range(len(found) + 1, count + 1)]
 
 
 def label_of(function: Any) -> str:

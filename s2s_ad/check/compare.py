@@ -188,14 +188,14 @@ def _against_differences(
     modes = Modes(fn.fn, args, plan.rng, only=chosen, first_output=fn.transform.has_aux)
     blocks = _derivatives(fn.transform, fn(*args))
     near = plan.near(modes)
-    for place, path in enumerate(chosen):
+    for index, path in enumerate(chosen):
         i = modes.paths.index(path)
         v, (expected, doubts) = modes.directions[i], modes.central(i)
         floors = _floors(modes.value, doubts, near)
         if isinstance(fn.transform, Grad):
             floors = [sum(floor * np.size(y) for floor, y in zip(floors, expected, strict=True))]
             expected = [sum(map(np.sum, expected))]
-        found = [np.tensordot(each, v, np.ndim(v)) for each in blocks[place :: len(chosen)]]
+        found = [np.tensordot(each, v, np.ndim(v)) for each in blocks[index :: len(chosen)]]
         error = _worst(found, expected, floors)
         yield Comparison(f"{fn!r}, differences", modes.label(i), error, near)
 

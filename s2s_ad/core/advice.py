@@ -164,7 +164,7 @@ def _parameters(function: Any, count: int) -> list[str]:
     ]
     if isinstance(function, np.ufunc) or not known:
         known = ["x"] if count == 1 else []
-    return [*known[:count], *(f"x{place + 1}" for place in range(len(known), count))]
+    return [*known[:count], *(f"x{index + 1}" for index in range(len(known), count))]
 
 
 def _call_at(origin: Origin | None) -> ast.Call | None:

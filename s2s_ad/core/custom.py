@@ -79,7 +79,7 @@ class Opaque(Rule):
         result = builder.emit(self, list(args), kwargs)
         if self.count is None:
             return result
-        return tuple(builder.emit_item(result, place) for place in range(self.count))
+        return tuple(builder.emit_item(result, index) for index in range(self.count))
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         if self.count is None:

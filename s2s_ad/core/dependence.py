@@ -186,8 +186,8 @@ class Pattern:
         starts = np.concatenate(([0], np.cumsum(counts)))
         if starts[-1] > LARGEST:
             raise TooDense
-        places = np.arange(starts[-1]) + np.repeat(self.starts[index] - starts[:-1], counts)
-        return Pattern(starts, self.columns[places], self.width)
+        indices = np.arange(starts[-1]) + np.repeat(self.starts[index] - starts[:-1], counts)
+        return Pattern(starts, self.columns[indices], self.width)
 
     def total(self) -> Pattern:
         """One row with what any row depends on."""

@@ -96,7 +96,7 @@ def may_overflow(builder: Builder, value: Any) -> bool:
 
     def grown_from(rule: Rule, operands: list) -> list:
         grows = () if rule.is_bounded(operands) else rule.grows_with(operands)
-        return [operands[place] for place in grows]
+        return [operands[index] for index in grows]
 
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
         return rule.overflows or any(sources)
@@ -197,7 +197,7 @@ def is_divided_by(builder: Builder, product: Any, y: Symbol, farthest: int = 8) 
     last = operands[-1]
     if rule.function is operator.truediv and isinstance(last, Symbol) and last.name == y.name:
         return True
-    factors = [operands[place] for place in rule.linear]
+    factors = [operands[index] for index in rule.linear]
     return any(is_divided_by(builder, each, y, farthest - 1) for each in factors)
 
 

@@ -29,12 +29,12 @@ def as_complex(value: Any, like: Any) -> Any:
     if value.shape == ():
         return value + 0j
     rule, operands, params = value.builder.definition(value)
-    place = None if rule is None or not isinstance(like, Symbol) else rule.like_position
-    others = [each for i, each in enumerate(operands) if i != place]
-    if rule is None or place is None or any(isinstance(each, Symbol) for each in others):
+    index = None if rule is None or not isinstance(like, Symbol) else rule.like_position
+    others = [each for i, each in enumerate(operands) if i != index]
+    if rule is None or index is None or any(isinstance(each, Symbol) for each in others):
         dtype: Any = like.dtype
         return value.astype(dtype.type)
-    operands = [like if i == place else each for i, each in enumerate(operands)]
+    operands = [like if i == index else each for i, each in enumerate(operands)]
     return value.builder.emit(rule, operands, params)  # a number in the shape of the other
 
 

@@ -154,9 +154,9 @@ class Loop(Region):
         if self.is_for and _runs(operands[:3]):
             outputs, _ = self.results()
             after = [values.kind_of_number(self.body.fact(each)) for each in outputs]
-            for place, fact in enumerate(after):
-                if fact is not None and values.is_of_two_kinds(facts[place]):
-                    facts[place] = fact
+            for index, fact in enumerate(after):
+                if fact is not None and values.is_of_two_kinds(facts[index]):
+                    facts[index] = fact
         return tree.tuple_of(facts)
 
     def results(self) -> tuple[list[gast.AST], gast.AST | None]:

@@ -68,13 +68,13 @@ class RestoringCallee(Callee):
     """A backward pass that is given what was saved, after the operands of the forward pass.
 
     Attributes:
-        place: which operand that is.
+        index: which operand that is.
         plain: makes the backward pass that does without it.
     """
 
-    def __init__(self, program: Program, place: int, plain: Callable[[], Callee]):
+    def __init__(self, program: Program, index: int, plain: Callable[[], Callee]):
         super().__init__(program, stub=True)
-        self.place, self.plain = place, plain
+        self.index, self.plain = index, plain
 
 
 __all__ = ["PACK", "RestoringCallee", "SavingCallee", "Unpack"]

@@ -45,8 +45,8 @@ def _before_region(makers: Makers, result: str, index: int, goal: str) -> str | 
     statement = makers[result]
     region, operands = region_of(statement), statement.operands
     if isinstance(region, Branch):
-        places = [place_of(side, side.outputs()[index]) for side in region.blocks]
-        roots = {None if p is None else root_of(makers, operands[1 + p], goal) for p in places}
+        indices = [place_of(side, side.outputs()[index]) for side in region.blocks]
+        roots = {None if p is None else root_of(makers, operands[1 + p], goal) for p in indices}
         return roots.pop() if len(roots) == 1 else None
     if isinstance(region, Loop):
         own = place_of(region.body, region.body.outputs()[index]) == region.indices + index

@@ -22,8 +22,8 @@ def as_comprehension(
     elsewhere, or where the function reads afterwards what the last pass has bound.
     """
     filled = _filled(loop)
-    place = _place_of_list(before, filled)
-    if place is None:
+    index = _place_of_list(before, filled)
+    if index is None:
         return loop
     item = loop.body[0].value.args[0]
     bound = names_of(loop.target)
@@ -31,10 +31,10 @@ def as_comprehension(
         return loop
     if _are_read_later(loop, bound, function):
         return loop
-    made = gast.Assign(before[place].targets, _listed(loop, item), None)
+    made = gast.Assign(before[index].targets, _listed(loop, item), None)
     with_origin(made, loop.origin, loop.phase)
-    absorb(made, [loop, loop.body[0], before[place]])
-    del before[place]
+    absorb(made, [loop, loop.body[0], before[index]])
+    del before[index]
     return made
 
 
@@ -64,9 +64,9 @@ def _filled(loop: gast.For) -> str:
 
 def _place_of_list(before: Sequence[gast.stmt], name: str) -> int | None:
     """Where `name = []` stands, behind which nothing mentions the name."""
-    for place in range(len(before) - 1, -1, -1) if name else ():
-        if name in names_of(before[place]):
-            return place if makes_list(before[place]) else None
+    for index in range(len(before) - 1, -1, -1) if name else ():
+        if name in names_of(before[index]):
+            return index if makes_list(before[index]) else None
     return None
 
 

@@ -51,7 +51,7 @@ class CopyPlan:
         self.contents = Contents(self.program)
         self.costs = Costs(self.program)
         self.chosen = {
-            site: each.place for site, each in self.updates.items() if each.kind != "update"
+            site: each.index for site, each in self.updates.items() if each.kind != "update"
         }
         self.needed = self.cuts = frozenset(
             Edge("update", *site) for site in self.chosen if self._reads_again(site)
@@ -167,11 +167,11 @@ class CopyPlan:
         for site, update in self.updates.items():
             derived = site[0] and update.statement.phase in DERIVED  # the user's text stays his
             if derived and site not in self.chosen and self._is_one_name(site):
-                self._update_after_copies(site, update.place)
+                self._update_after_copies(site, update.index)
 
     def _update_freely(self) -> None:
         stores = dict(self.chosen)
-        wanted = {s: each.place for s, each in self.updates.items() if each.kind == "update"}
+        wanted = {s: each.index for s, each in self.updates.items() if each.kind == "update"}
         while wanted:
             self._choose(stores | wanted)
             wrong = {site for site in wanted if self._conflicts(site) or not self._stays(site)}
@@ -180,13 +180,13 @@ class CopyPlan:
             if not wrong:
                 return
             in_the_way = {site for site in wrong if not self._is_one_name(site)}
-            wanted = {s: place for s, place in wanted.items() if s not in (in_the_way or wrong)}
+            wanted = {s: index for s, index in wanted.items() if s not in (in_the_way or wrong)}
         self._choose(stores)
 
-    def _update_after_copies(self, site: Site, place: int) -> None:
+    def _update_after_copies(self, site: Site, index: int) -> None:
         """`x += y` in a loop where copies before the loop let that be."""
         chosen, before, reasons = self.chosen, self.cuts, dict(self.reasons)
-        self._choose({**chosen, site: place})
+        self._choose({**chosen, site: index})
         while conflicts := self._conflicts(site):
             edges = self.memory.between(self.memory.changed[site], conflicts[0])
             best = min(edges, key=self.costs.of, default=None)
@@ -218,8 +218,8 @@ class CopyPlan:
             if held.own is None or held.items is not None:
                 continue
             shared = [
-                place
-                for place, other, earlier in taken
+                index
+                for index, other, earlier in taken
                 if now.meet(held.own, other) and not before.meet(was.own, earlier)
             ]
             if shared:

@@ -17,8 +17,8 @@ def is_filled_as_often(before: Sequence[gast.stmt], name: str, count: gast.AST) 
     It is made empty, and the only loop that mentions it after that puts something into it in each
     of as many passes.
     """
-    place = place_of(before, name)
-    behind: list[Any] = [] if place is None else [*before[place + 1 :]]
+    slot = place_of(before, name)
+    behind: list[Any] = [] if slot is None else [*before[slot + 1 :]]
     fillers = [index for index, each in enumerate(behind) if name in names_of(each)]
     if len(fillers) != 1 or not _appends_always(behind[fillers[0]], name):
         return False
@@ -29,9 +29,9 @@ def is_filled_as_often(before: Sequence[gast.stmt], name: str, count: gast.AST) 
 
 def place_of(before: Sequence[gast.stmt], name: str) -> int | None:
     """Where `name = []` stands for the last time."""
-    for place in range(len(before) - 1, -1, -1):
-        if makes_list(before[place]) and getattr(before[place].targets[0], "id", "") == name:
-            return place
+    for index in range(len(before) - 1, -1, -1):
+        if makes_list(before[index]) and getattr(before[index].targets[0], "id", "") == name:
+            return index
     return None
 
 

@@ -39,12 +39,12 @@ def _place(lines: Sequence[Line], position: int, following: dict[str, str]) -> i
     """Where the line should stand: before the first next value of something that it reads."""
     appending, best = lines[position], position
     read = set(appending.reads())  # the list among them
-    for place in range(position - 1, -1, -1):
-        line = lines[place]
+    for index in range(position - 1, -1, -1):
+        line = lines[index]
         if not _may_pass(appending, line, read):
             break
         if line.kind == "assign" and following.get(line.name) in read:
-            best = place
+            best = index
     return best
 
 

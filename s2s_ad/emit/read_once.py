@@ -89,14 +89,14 @@ def _is_taken_later(
 def _substitute(node: gast.AST, name: str, value: gast.AST) -> bool:
     """Write a value for a name where it is read as a whole, once; whether that was found."""
     for field, child in gast.iter_fields(node):
-        for place, each in enumerate(child) if isinstance(child, list) else [(None, child)]:
+        for index, each in enumerate(child) if isinstance(child, list) else [(None, child)]:
             if isinstance(each, gast.Name) and each.id == name:
                 if not isinstance(each.ctx, gast.Load):
                     return False
-                if place is None:
+                if index is None:
                     setattr(node, field, value)
                 else:
-                    child[place] = value
+                    child[index] = value
                 return True
             if isinstance(each, WHOLE) and _substitute(each, name, value):
                 return True

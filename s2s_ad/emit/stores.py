@@ -175,14 +175,14 @@ class _Stores:
     def _enter(self, program: Program, statement: form.Op, items: Mapping[int, str]) -> None:
         name = statement.target
         site, update = self.updates[name]
-        base = statement.operands[update.place].id
+        base = statement.operands[update.index].id
         self._roots[name] = self._variable(base)
         if site in self.memory.same:
             self.stores[name] = Store("same", base)
             return
         changed = frozenset({self._variable(base), *self._changed(site)})
         if update.kind == "update":
-            function, other = statement.function, statement.operands[1 - update.place]
+            function, other = statement.function, statement.operands[1 - update.index]
             self.stores[name] = Store("update", base, changed, function, other)
             return
         self.stores[name] = Store(update.kind, base, changed - self._apart(program, statement))

@@ -215,16 +215,16 @@ class _Function:
         gone = self.change.inputs.get(self.function, ())
         together = self.change.given.get(self.function, ())
         found = []
-        for place, each in enumerate(program.inputs):
-            if together and place == together[0]:
+        for index, each in enumerate(program.inputs):
+            if together and index == together[0]:
                 held = [*self.change.taken.get(self.function, ()), *together]
                 leaves = tuple(program.inputs[i].tree for i in held)
-                others = (o for i, o in enumerate(program.inputs) if i not in gone and i != place)
+                others = (o for i, o in enumerate(program.inputs) if i not in gone and i != index)
                 taken = {other.name for other in others}
                 taken |= {hint.text for hint in self.hints.values() if hint.kind == "user"}
                 name = next(text for text in _numbered("saved") if text not in taken)
                 each = Input(name, tuple_of(leaves))
-            if place not in gone:
+            if index not in gone:
                 found.append(each)
         return tuple(found)
 
@@ -233,13 +233,13 @@ class _Function:
         gone = self.change.outputs[self.function]
         together = self.change.saved.get(self.function, ())
         found: list[Any] = []
-        for place, atom in enumerate(atoms):
-            if together and place == together[0]:
+        for index, atom in enumerate(atoms):
+            if together and index == together[0]:
                 leaves = self.ready.program.leaves()
                 again = [form.name(leaves[i]) for i in self.change.again.get(self.function, ())]
                 items = (*again, *(atoms[i] for i in together))
                 found.append(tuple_of(items))
-            elif place not in gone:
+            elif index not in gone:
                 found.append(atom)
         return tuple_of(found)
 
@@ -329,7 +329,7 @@ class _Function:
         if isinstance(function, Caller):
             return self._made(statement, self.change.caller(function), statement.operands)
         gone = self.change.inputs.get(function, ())
-        args = [each for place, each in enumerate(statement.operands) if place not in gone]
+        args = [each for index, each in enumerate(statement.operands) if index not in gone]
         lost = self.change.outputs.get(function, ())
         if lost:
             outputs = len(self.change.functions[function].program.outputs())

@@ -41,11 +41,11 @@ class Update:
     kind: str
     program: Program
     statement: form.Op
-    place: int = 0  # of the operand that is changed
+    index: int = 0  # of the operand that is changed
 
     @property
     def base(self) -> str:
-        return self.statement.operands[self.place].id
+        return self.statement.operands[self.index].id
 
 
 def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
@@ -60,9 +60,9 @@ def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
         if kind:
             yield (path, position), Update(kind, program, statement)
         else:
-            place = _whole(program, statement)
-            if place is not None:
-                yield (path, position), Update("update", program, statement, place)
+            index = _whole(program, statement)
+            if index is not None:
+                yield (path, position), Update("update", program, statement, index)
 
 
 def _kind(program: Program, statement: form.Op, builder: Callable[[], Builder]) -> str:
@@ -106,11 +106,11 @@ def _whole(program: Program, statement: form.Op) -> int | None:
     if function not in AUGMENTED or statement.parameters:
         return None
     name = statement.target
-    for place in (0, 1) if AUGMENTED[function] else (0,):
-        base = getattr(statement.operands[place], "id", "")
+    for index in (0, 1) if AUGMENTED[function] else (0,):
+        base = getattr(statement.operands[index], "id", "")
         fits = base and _same_kind(program.facts[name], program.facts[base])
         if fits and _is_variable(program, statement, base):
-            return place
+            return index
     return None
 
 

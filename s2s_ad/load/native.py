@@ -360,9 +360,9 @@ def _parameters(code: CodeType, program: Program) -> dict[str, str]:
 
 def _head(code: CodeType, program: Program, names: dict[str, str]) -> str:
     parts: list[str] = []
-    for place, text in enumerate(code.co_varnames[: code.co_argcount]):
+    for index, text in enumerate(code.co_varnames[: code.co_argcount]):
         parts.append(text)
-        if place + 1 == code.co_posonlyargcount:
+        if index + 1 == code.co_posonlyargcount:
             parts.append("/")
     stars = {e.kind.name: names[e.name] for e in program.inputs}
     if "VAR_POSITIONAL" in stars:

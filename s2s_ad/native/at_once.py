@@ -64,7 +64,7 @@ class Sum:
     """What passes add to an array that they carry.
 
     Attributes:
-        place: of the array among what is carried.
+        index: of the array among what is carried.
         statement: the one that adds.
         matrix: the fixed matrix that is multiplied.
         spec: of the product behind the loop.
@@ -73,7 +73,7 @@ class Sum:
         axes: arrays and their axes that are as long as there are rows, and as the rows are.
     """
 
-    place: int
+    index: int
     statement: form.Op
     matrix: str
     spec: str
@@ -124,9 +124,9 @@ class _Products:
             if each.function is runtime.contract:
                 self._look_for_row(each)
         results, _ = self.loop.results()
-        for place, (leaf, atom) in enumerate(zip(self.leaves.carried, results, strict=True)):
-            if place in self.items and leaf in self.carried:
-                self._look_for_sums(place, leaf, atom)
+        for index, (leaf, atom) in enumerate(zip(self.leaves.carried, results, strict=True)):
+            if index in self.items and leaf in self.carried:
+                self._look_for_sums(index, leaf, atom)
 
     # ---- facts
 
@@ -200,7 +200,7 @@ class _Products:
 
     # ---- products behind it
 
-    def _look_for_sums(self, place: int, leaf: str, atom: gast.AST) -> None:
+    def _look_for_sums(self, index: int, leaf: str, atom: gast.AST) -> None:
         """Follow an array that is only added to from the end of a pass to its beginning."""
         found = []
         while getattr(atom, "id", "") != leaf:
@@ -212,7 +212,7 @@ class _Products:
             found.append(op)
             atom = self._summed(op, leaf)
         if self.counts[leaf] == 1:
-            self.sums += [e for op in found if (e := self._sum(place, leaf, op)) is not None]
+            self.sums += [e for op in found if (e := self._sum(index, leaf, op)) is not None]
 
     def _adds(self, op: form.Op) -> bool:
         """Whether it adds to an array, or stores where there is zero."""
@@ -230,7 +230,7 @@ class _Products:
         op = self.made.get(getattr(atom, "id", ""))
         return getattr(atom, "id", "") == leaf or (op is not None and op.rule.updates)
 
-    def _sum(self, place: int, leaf: str, op: form.Op) -> Sum | None:
+    def _sum(self, index: int, leaf: str, op: form.Op) -> Sum | None:
         dtype = values.strong_dtype(self.block.facts[leaf])
         value = next(each for each in op.operands if each is not self._summed(op, leaf))
         product = self.made.get(getattr(value, "id", ""))
@@ -249,7 +249,7 @@ class _Products:
             of = self._of_rows if len(letters) == 1 else self._of_parts
             found = of(leaf, at, letter, other, letters, out, dtype)
             if found is not None:
-                return Sum(place, op, found[0], found[1], vector, *found[2:])
+                return Sum(index, op, found[0], found[1], vector, *found[2:])
         return None
 
     def _of_rows(
@@ -260,14 +260,14 @@ class _Products:
         if row is None or len(out) != 2 or letter == letters:
             return None
         matrix, axis = row
-        place = out.index(letters)  # of the row's axis in what is added
-        part = at[1 - place]
-        fits = sizes.equals(self._size(matrix, 1 - axis), self._size(leaf, place))
-        if at[place] is not None or not fits or not (part is None or isinstance(part, gast.Slice)):
+        index = out.index(letters)  # of the row's axis in what is added
+        part = at[1 - index]
+        fits = sizes.equals(self._size(matrix, 1 - axis), self._size(leaf, index))
+        if at[index] is not None or not fits or not (part is None or isinstance(part, gast.Slice)):
             return None
         of_row = EACH + OWN if axis == 0 else OWN + EACH
-        target = OWN + NEW if place == 0 else NEW + OWN
-        axes = (matrix, axis), (leaf, 1 - place)
+        target = OWN + NEW if index == 0 else NEW + OWN
+        axes = (matrix, axis), (leaf, 1 - index)
         is_all = part is None and self._left(matrix, axis) == 0
         return matrix, f"{of_row},{EACH + NEW}->{target}", part, axes, is_all
 
@@ -310,8 +310,8 @@ class _Products:
         made = self._loop(changed)
         builder.facts[made.target] = tree.tuple_of(made.rule.facts)
         behind = {}
-        for place in dict.fromkeys(each.place for each in self.sums):
-            behind[self.items[place]] = self._added(made, place)
+        for index in dict.fromkeys(each.index for each in self.sums):
+            behind[self.items[index]] = self._added(made, index)
         body = []
         for each in self.program.body:
             if each is statement:
@@ -400,18 +400,18 @@ class _Products:
         return self.statement.with_call(self.loop.with_blocks([block], facts), operands)
 
     def _before(self, each: Sum) -> str:
-        return self._summed(each.statement, self.leaves.carried[each.place]).id
+        return self._summed(each.statement, self.leaves.carried[each.index]).id
 
-    def _added(self, made: form.Op, place: int) -> list[form.Statement]:
+    def _added(self, made: form.Op, index: int) -> list[form.Statement]:
         """What stands for the value of an array behind the loop."""
-        builder, sums = self.builder, [each for each in self.sums if each.place == place]
-        result, target = Symbol(builder, made.target), self.items[place]
+        builder, sums = self.builder, [each for each in self.sums if each.index == index]
+        result, target = Symbol(builder, made.target), self.items[index]
         builder.body = []
-        start = Symbol(builder, self.carried[self.leaves.carried[place]])
+        start = Symbol(builder, self.carried[self.leaves.carried[index]])
         body = {each.target: each for each in self.block.body}
-        several = len(sums) < _length_of_chain(body, self.loop.results()[0][place])
+        several = len(sums) < _length_of_chain(body, self.loop.results()[0][index])
         is_zero = not several and filling_of(builder, start) == 0
-        terms = [] if is_zero else [builder.emit_item(result, place)]
+        terms = [] if is_zero else [builder.emit_item(result, index)]
         for each in sums:
             with builder.at(made.origin, each.statement.phase):
                 terms.append(self._product(result, each))

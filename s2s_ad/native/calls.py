@@ -67,9 +67,9 @@ class Calls(State):
             raise NotNative("an unpacking of what is no array")
         count = len(line.names)
         self.writer.check_equal(array_.shape[0], Length(number(count), count))
-        for place, core in enumerate(line.names):
+        for index, core in enumerate(line.names):
             if core:
-                layout = layout_of(self.writer, (place,), array_, array_.shape[1:])
+                layout = layout_of(self.writer, (index,), array_, array_.shape[1:])
                 self._bind(core, taken(array_, layout), self._text(core))
 
     def _unpack(self, line: Line) -> None:

@@ -135,11 +135,11 @@ class Cutter:
         lacking = lacking_in(program, lacking)
         facts, hints = dict(program.facts), dict(program.hints)
         run: list[form.Statement] = []
-        for place, (statement, reason) in enumerate(zip(program.body, reasons, strict=True)):
+        for index, (statement, reason) in enumerate(zip(program.body, reasons, strict=True)):
             if not reason:
                 run.append(statement)
                 continue
-            body += self._run(Run(program, place - len(run), place, lacking), facts, hints)
+            body += self._run(Run(program, index - len(run), index, lacking), facts, hints)
             run = []
             body.append(self._outside(statement, reason, lacking))
         end = len(program.body)
@@ -220,8 +220,8 @@ class Cutter:
         facts[several] = tuple_of([facts[each] for each in outputs])
         hints[several] = TEMPORARY
         yield form.op(several, Callee(inner), given, {}, first.origin, first.phase)
-        for place, each in enumerate(outputs):
-            index = {"index": form.constant(place)}
+        for slot, each in enumerate(outputs):
+            index = {"index": form.constant(slot)}
             yield form.Op(each, ITEM, (form.name(several),), index, first.origin, first.phase)
 
 

@@ -222,11 +222,11 @@ def _place(
     them, where the second does not need it.
     """
     between: list[gast.stmt] = []
-    for place in range(len(made) - 1, max(len(made) - MOST_BETWEEN, -1), -1):
-        one = made[place]
+    for index in range(len(made) - 1, max(len(made) - MOST_BETWEEN, -1), -1):
+        one = made[index]
         if getattr(one, "is_nest", False):
             parted = _parted(one, between, loop, kin) if _alike(one, loop) else None
-            return (place, *parted) if parted and _fit(one, loop, kin) else None
+            return (index, *parted) if parted and _fit(one, loop, kin) else None
         if not isinstance(one, gast.Assign | gast.AugAssign):
             return None
         between.insert(0, one)

@@ -150,8 +150,8 @@ class _Layouts:
         self.texts.append(name("_"))
 
     def _slice(self, item: slice, length: Length) -> None:
-        place = len(self.shape)
-        dim = _slice_dim(item, length) if self.dims is None else self.dims[place]
+        slot = len(self.shape)
+        dim = _slice_dim(item, length) if self.dims is None else self.dims[slot]
         step = 1 if item.step is None else item.step
         if type(step) is not int:
             raise NotNative("a slice with a step that is not known")
@@ -166,7 +166,7 @@ class _Layouts:
             otherwise = call("count", start, stop, number(step))
             count = self._counted(dim, otherwise)
         self.shape.append(count)
-        self.axes.append(lambda index: plus(start, times(index[place], number(step))))
+        self.axes.append(lambda index: plus(start, times(index[slot], number(step))))
         self.texts.append(
             gast.Slice(
                 None if value_of(start) == 0 else start,
@@ -191,9 +191,9 @@ class _Layouts:
     def _reversed(self, item: slice, step: int, length: Length, dim: Any) -> None:
         if step != -1 or item.start is not None or item.stop is not None:
             raise NotNative("a slice backwards from or to an index")
-        place = len(self.shape)
+        slot = len(self.shape)
         self.shape.append(length)
-        self.axes.append(lambda index: minus(minus(length.text, number(1)), index[place]))
+        self.axes.append(lambda index: minus(minus(length.text, number(1)), index[slot]))
         self.texts.append(gast.Slice(None, None, number(-1)))
 
     def _bound(self, bound: Any, length: Length, otherwise: Expression) -> Expression:

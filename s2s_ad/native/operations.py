@@ -345,8 +345,8 @@ def transpose(writer: Writer, operation: Operation) -> Node:
 
     def at(index: Index) -> Index:
         own: list = [None] * x.rank
-        for place, axis in enumerate(axes):
-            own[axis] = index[place]
+        for slot, axis in enumerate(axes):
+            own[axis] = index[slot]
         return tuple(own)
 
     made = moved(x, shape, at)
@@ -425,9 +425,9 @@ def _new_lengths(writer: Writer, x: Node, operation: Operation) -> list[Length]:
     given = operation.params.get("shape", operation.operands[1:] or None)
     given = given[0] if isinstance(given, list) else given
     given = (-1,) if given is None else given if isinstance(given, tuple) else (given,)
-    for place, (dim, each) in enumerate(zip(operation.shape, given, strict=True)):
+    for index, (dim, each) in enumerate(zip(operation.shape, given, strict=True)):
         if each == -1 and not isinstance(each, Node):
-            unknown.append(place)
+            unknown.append(index)
             lengths.append(dim)
             continue
         text = number(each) if isinstance(each, int) else _node(each).at(())
@@ -435,11 +435,11 @@ def _new_lengths(writer: Writer, x: Node, operation: Operation) -> list[Length]:
         lengths.append(Length(text, dim))
     if unknown and value_of(known) is None:  # of no elements -1 says nothing, and NumPy raises
         writer.refuse(compare(known, gast.Eq, number(0)))
-    for place in unknown:
-        text = writer.size_text(values.size_of_dim(lengths[place]))
+    for index in unknown:
+        text = writer.size_text(values.size_of_dim(lengths[index]))
         if text is None or unknown:
             text = count if value_of(known) == 1 else gast.BinOp(count, gast.FloorDiv(), known)
-        lengths[place] = Length(text, lengths[place])
+        lengths[index] = Length(text, lengths[index])
     return lengths
 
 
@@ -695,9 +695,9 @@ def stack(writer: Writer, operation: Operation) -> Node:
     inner = writer.broadcast([each.shape for each in items])
     shape = (*inner[:axis], Length(number(len(items)), len(items)), *inner[axis:])
     made = writer.allocated(operation.dtype, shape, operation.text, "empty")
-    for place, each in enumerate(items):
+    for slot, each in enumerate(items):
         with writer.loops(inner) as index:
-            at = (*index[:axis], number(place), *index[axis:])
+            at = (*index[:axis], number(slot), *index[axis:])
             value = cast(each.at(index), each.dtype, operation.dtype)
             writer.emit(assign(element(name(made.kept), at, store=True), value))
     return made

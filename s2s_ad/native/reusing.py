@@ -267,14 +267,14 @@ def _read_first(found: _Reuse, known: _Known) -> None:
     inner = _innermost(found.nest, found.new)
     assert inner is not None
     block = inner[1]
-    place = next(k for k, each in enumerate(block) if _elements(each, found.new))
-    if not _elements(block[place + 1 :], found.before):
+    index = next(k for k, each in enumerate(block) if _elements(each, found.new))
+    if not _elements(block[index + 1 :], found.before):
         return
     own = unused(f"{found.before}_element", known.names)
     element = _elements(block, found.before)[0]
     for each in block:
         put(own, each, lambda node: _is_element_of(node, found.before))
-    first = block[place]
+    first = block[index]
     read = assign(own, element)
     block.insert(0, with_origin(read, getattr(first, "origin", None), getattr(first, "phase", "")))
 

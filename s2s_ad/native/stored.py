@@ -29,14 +29,14 @@ class _Kept:
 
     def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
         made: list[gast.stmt] = []
-        for place, each in enumerate(body):
+        for index, each in enumerate(body):
             self.kin.enter(each)
             for part in ("body", "orelse"):
                 inner = getattr(each, part, None)
                 if isinstance(inner, list) and inner:
                     with self.kin.block():
                         setattr(each, part, self.block(inner))
-            readers = self._readers(each, body[place + 1 :]) if _stores_result(each) else []
+            readers = self._readers(each, body[index + 1 :]) if _stores_result(each) else []
             if readers:
                 own = unused(f"{each.targets[0].value.id}_element", self.taken)
                 for reader in readers:

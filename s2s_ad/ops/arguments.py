@@ -72,11 +72,11 @@ def items_of(api: str, value: Any, name: str) -> None:
         raise ArgumentValueError(
             "S2S502", f"{api}: argument '{name}' is empty; expected at least one Tensor"
         )
-    for place, each in enumerate(value):
+    for index, each in enumerate(value):
         if isinstance(each, NUMBERS + NOT_ARRAYS):
             raise ArgumentTypeError(
                 "S2S501",
-                f"{api}: {name}[{place}] is a {type(each).__name__}; expected a Tensor",
+                f"{api}: {name}[{index}] is a {type(each).__name__}; expected a Tensor",
                 help="make a Tensor of it: Tensor(value)",
             )
 
@@ -204,10 +204,10 @@ def line_up(api: str, first: Any, second: Any) -> None:
 @eager
 def one_shape(api: str, arrays: Sequence[Any], name: str = "tensors") -> None:
     """All arrays have the shape of the first."""
-    for place, each in enumerate(arrays):
+    for index, each in enumerate(arrays):
         if np.shape(each) != np.shape(arrays[0]):
             raise ArgumentValueError(
                 "S2S502",
-                f"{api}: {name}[{place}] has shape {np.shape(each)}, "
+                f"{api}: {name}[{index}] has shape {np.shape(each)}, "
                 f"{name}[0] has {np.shape(arrays[0])}",
             )

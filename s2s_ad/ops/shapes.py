@@ -125,8 +125,8 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
         return np.broadcast_to(input, shape)
     lead = len(shape) - np.ndim(input)
     lengths = [
-        np.shape(input)[place - lead] if length == -1 else length
-        for place, length in enumerate(shape)
+        np.shape(input)[index - lead] if length == -1 else length
+        for index, length in enumerate(shape)
     ]
     return np.broadcast_to(input, tuple(lengths))
 

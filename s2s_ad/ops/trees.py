@@ -182,13 +182,13 @@ def collected(like: Any, results: list, holder: Any) -> Any:
 
 def of_one_length(api: str, trees: tuple) -> None:
     """All of them are tuples or lists of one length."""
-    for place, each in enumerate(trees):
+    for index, each in enumerate(trees):
         if not isinstance(each, tuple | list):
             raise ArgumentTypeError(
-                "S2S501", f"{api}: argument {place} is a {type(each).__name__}; expected a tuple"
+                "S2S501", f"{api}: argument {index} is a {type(each).__name__}; expected a tuple"
             )
         if len(each) != len(trees[0]):
             raise ArgumentValueError(
                 "S2S502",
-                f"{api}: argument {place} has {len(each)} items, argument 0 has {len(trees[0])}",
+                f"{api}: argument {index} has {len(each)} items, argument 0 has {len(trees[0])}",
             )

@@ -188,10 +188,10 @@ def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
         return x if same else None
     if rule.function is not operator.mul:
         return None
-    for place in (0, 1):
-        signed = with_sign(builder, inner[place], x)
+    for index in (0, 1):
+        signed = with_sign(builder, inner[index], x)
         if signed is not None:
-            return inner[0] * signed if place else signed * inner[1]
+            return inner[0] * signed if index else signed * inner[1]
     return None
 
 
@@ -210,8 +210,8 @@ def has_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = F
     if isinstance(rule, Power):
         return type(operands[1]) is int and operands[1] > 1 and is_same(operands[0], factor)
     both = isinstance(rule, Sum | Difference)
-    places = (0, 1) if both else rule.linear
-    found = (has_factor(builder, operands[place], factor, farthest - 1) for place in places)
+    indices = (0, 1) if both else rule.linear
+    found = (has_factor(builder, operands[index], factor, farthest - 1) for index in indices)
     return all(found) if both else any(found)
 
 
@@ -224,9 +224,9 @@ def without_factor(builder: Builder, product: Any, factor: Symbol) -> Any:
         return operands[0] ** (operands[1] - 1)
     if isinstance(rule, Sum | Difference):
         return builder.emit(rule, [without_factor(builder, each, factor) for each in operands], {})
-    place = next(place for place in rule.linear if has_factor(builder, operands[place], factor))
-    rest = without_factor(builder, operands[place], factor)
-    return builder.emit(rule, [*operands[:place], rest, *operands[place + 1 :]], {})
+    index = next(index for index in rule.linear if has_factor(builder, operands[index], factor))
+    rest = without_factor(builder, operands[index], factor)
+    return builder.emit(rule, [*operands[:index], rest, *operands[index + 1 :]], {})
 
 
 def cancelled(builder: Builder, a: Any, b: Any) -> Any:
@@ -252,8 +252,8 @@ def _cancels(builder: Builder, product: Any, ratio: Any, farthest: int = FARTHES
     if isinstance(rule, Quotient):
         return isinstance(operands[1], Symbol) and has_factor(builder, product, operands[1])
     both = isinstance(rule, Sum | Difference)
-    places = (0, 1) if both else () if isinstance(rule, Power) else rule.linear
-    found = (_cancels(builder, product, operands[place], farthest - 1) for place in places)
+    indices = (0, 1) if both else () if isinstance(rule, Power) else rule.linear
+    found = (_cancels(builder, product, operands[index], farthest - 1) for index in indices)
     return all(found) if both else any(found)
 
 
@@ -266,10 +266,10 @@ def _cancelled(builder: Builder, product: Any, ratio: Any) -> Any:
         return without_factor(builder, product, divisor) * dividend
     if isinstance(rule, Sum | Difference):
         return builder.emit(rule, [_cancelled(builder, product, each) for each in operands], {})
-    places = sorted(rule.linear, key=lambda i: not is_settled(builder, operands[i]))
-    place = next(place for place in places if _cancels(builder, product, operands[place]))
-    rest = _cancelled(builder, product, operands[place])
-    return builder.emit(rule, [*operands[:place], rest, *operands[place + 1 :]], {})
+    indices = sorted(rule.linear, key=lambda i: not is_settled(builder, operands[i]))
+    index = next(index for index in indices if _cancels(builder, product, operands[index]))
+    rest = _cancelled(builder, product, operands[index])
+    return builder.emit(rule, [*operands[:index], rest, *operands[index + 1 :]], {})
 
 
 def _in_shape(builder: Builder, value: Any, operands: list) -> Any:
@@ -304,17 +304,17 @@ def _without_divisor(builder: Builder, value: Any, e: Symbol, farthest: int = 6)
         return operands[0]
     settled = is_settled(builder, value)
     if isinstance(rule, Multiplication):
-        places: Sequence[int] = (1, 0)
+        indices: Sequence[int] = (1, 0)
     elif settled:
-        places = (1,)
+        indices = (1,)
     elif isinstance(rule, Negative) or (rule.sums and _is_one_along(e, operands, params)):
-        places = (0,)
+        indices = (0,)
     else:
         return None
-    for place in places:
-        rest = _without_divisor(builder, operands[place], e, farthest - 1)
+    for index in indices:
+        rest = _without_divisor(builder, operands[index], e, farthest - 1)
         if rest is not None:
-            around = [*operands[:place], rest, *operands[place + 1 :]]
+            around = [*operands[:index], rest, *operands[index + 1 :]]
             return rest if settled else builder.emit(rule, around, params)
     return None
 

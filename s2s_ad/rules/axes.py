@@ -224,8 +224,8 @@ def _moveaxis(x: Symbol, source: Any, destination: Any) -> Any:
     sources = support.normal_axes(source, rank)
     destinations = support.normal_axes(destination, rank)
     order = [axis for axis in range(rank) if axis not in sources]
-    for place, axis in sorted(zip(destinations, sources, strict=True)):
-        order.insert(place, axis)
+    for index, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(index, axis)
     return np.transpose(x, tuple(order))
 
 

@@ -41,8 +41,8 @@ def _compress(condition: Any, x: Any, axis: Any) -> Any:
     """What stands where the condition, which may be the shorter one, is true."""
     builder = next(each.builder for each in (condition, x) if isinstance(each, Symbol))
     condition = support.as_operand(builder, condition)
-    places = builder.call(np.flatnonzero, (condition,), {})
-    return builder.call(np.take, (x, places), {"axis": axis})
+    indices = builder.call(np.flatnonzero, (condition,), {})
+    return builder.call(np.take, (x, indices), {"axis": axis})
 
 
 composite(np.compress, "condition, x, axis=None", _compress)

@@ -106,13 +106,13 @@ def _conjugate_of_result(builder: Builder, value: Symbol) -> Any:
     if not rule.conjugates:
         return None
     swapped = list(operands)
-    for place in rule.conjugates:
-        swapped[place] = _conjugate_of(builder, operands[place])
-    missing = [place for place in rule.conjugates if swapped[place] is None]
+    for index in rule.conjugates:
+        swapped[index] = _conjugate_of(builder, operands[index])
+    missing = [index for index in rule.conjugates if swapped[index] is None]
     if len(missing) == 1 and rule.function in (operator.mul, operator.truediv):
-        place = missing.pop()
+        index = missing.pop()
         if len(operands) > 1 and not all(a is b for a, b in zip(swapped, operands, strict=True)):
-            swapped[place] = builder.emit(CONJ, [operands[place]], {})
+            swapped[index] = builder.emit(CONJ, [operands[index]], {})
     return None if missing else builder.emit(rule, swapped, params)
 
 

@@ -171,9 +171,9 @@ def _without_turns(builder: Builder, operands: list, letters: tuple[str, str, st
     products with it and with its transpose are one."""
     a, b, out = letters
     turned = [[each] for each in (a, b)]
-    for place, names in enumerate((a, b)):
-        if len(names) == 2 and is_symmetric(builder, operands[place]):
-            turned[place].append(names[::-1])
+    for index, names in enumerate((a, b)):
+        if len(names) == 2 and is_symmetric(builder, operands[index]):
+            turned[index].append(names[::-1])
     pairs = ((one, other) for one in turned[0] for other in turned[1])
     specs = (canonical(f"{one},{other}->{out}") for one, other in pairs)
     return min(specs, key=lambda spec: (_turns(*parts(spec)), spec))
@@ -267,7 +267,7 @@ def _without_stretched(
     summed = [letter for letter in right if letter in stretched and letter not in wanted]
     if summed:
         other = np.sum(other, axis=support.axis_of(tuple(map(right.index, summed))))
-    ones = tuple(place for place, letter in enumerate(out[len(out) - rank :]) if letter not in own)
+    ones = tuple(index for index, letter in enumerate(out[len(out) - rank :]) if letter not in own)
     value = np.squeeze(source[0], support.axis_of(ones)) if ones else source[0]
     return own, value, "".join(letter for letter in right if letter not in summed), other
 

@@ -84,10 +84,10 @@ class Convolve(Rule):
         ends = self._ends(operation)
         whole = y_bar if ends is None else np.pad(y_bar, ends)
         adjoints = []
-        for place, operand in enumerate(operation.operands):
-            other = operation.operands[1 - place]
+        for index, operand in enumerate(operation.operands):
+            other = operation.operands[1 - index]
             part = np.convolve(whole, support.conj(other)[::-1], mode="valid")
-            wanted = operation.active[place]
+            wanted = operation.active[index]
             part = (
                 operand.builder.call(runtime.unbroadcast, (part, operand), {}) if wanted else None
             )

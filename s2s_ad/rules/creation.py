@@ -78,8 +78,8 @@ class Creation(Rule):
         """Arguments by position as long as none before was left out."""
         names = list(support.signature(self.text).parameters)
         args, keywords = [], []
-        for place, keyword in enumerate(call.keywords):
-            first = not keywords and names[place] == keyword.arg and keyword.arg != "dtype"
+        for index, keyword in enumerate(call.keywords):
+            first = not keywords and names[index] == keyword.arg and keyword.arg != "dtype"
             args.append(keyword.value) if first else keywords.append(keyword)
         return gast.Call(func=call.func, args=args, keywords=keywords)
 

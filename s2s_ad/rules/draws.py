@@ -75,9 +75,9 @@ class Draw(Rule):
         names = operation.params.get("names", ())
         return found | dict(zip(names, operation.operands[self.first :], strict=True))
 
-    def _slope(self, operation: Operation, place: int) -> Any:
+    def _slope(self, operation: Operation, index: int) -> Any:
         """The derivative with respect to a parameter, of the same draw of standard numbers."""
-        name = operation.params["names"][place - self.first]
+        name = operation.params["names"][index - self.first]
         slope = SLOPES.get(self.name, {}).get(name)
         if slope is None:
             raise DerivativeError(
@@ -92,18 +92,18 @@ class Draw(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
         adjoints: list[Any] = [None] * len(operation.operands)
-        for place, (operand, flag) in enumerate(
+        for index, (operand, flag) in enumerate(
             zip(operation.operands, operation.active, strict=True)
         ):
             if flag:
-                product = y_bar * self._slope(operation, place)
-                adjoints[place] = builder.call(runtime.unbroadcast, (product, operand), {})
+                product = y_bar * self._slope(operation, index)
+                adjoints[index] = builder.call(runtime.unbroadcast, (product, operand), {})
         return adjoints
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         terms = [
-            self._slope(operation, place) * tangent
-            for place, tangent in enumerate(tangents)
+            self._slope(operation, index) * tangent
+            for index, tangent in enumerate(tangents)
             if tangent is not None
         ]
         total = functools.reduce(operator.add, terms)

@@ -117,16 +117,16 @@ class PutBack(Delete):
         return values.with_shape(operands[0], tuple(shape))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        left, places = operation.operands
+        left, indices = operation.operands
         y_bar = left.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
-        return [np.delete(y_bar, places, axis=operation["axis"]), None]
+        return [np.delete(y_bar, indices, axis=operation["axis"]), None]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return call
 
 
 def _insert(x: Symbol, obj: Any, values_: Any, axis: Any) -> Any:
-    """The new elements stand after x, and places say where each goes."""
+    """The new elements stand after x, and indices say where each goes."""
     x, axis = _flattened(x, axis)
     count = support.length(x, axis)
     if isinstance(obj, slice):
@@ -134,9 +134,9 @@ def _insert(x: Symbol, obj: Any, values_: Any, axis: Any) -> Any:
     new = _slabs(x, support.as_operand(x.builder, values_), obj, axis)
     obj = support.as_operand(x.builder, obj)
     builder, more = x.builder, np.size(new, axis)
-    places = builder.call(np.arange, (count,), {})
+    indices = builder.call(np.arange, (count,), {})
     after = builder.call(np.arange, (count, count + more), {})
-    order = builder.call(runtime.places_joined, (places, obj, after), {})
+    order = builder.call(runtime.places_joined, (indices, obj, after), {})
     return np.concatenate([x, new], axis=axis)[support.at(axis, order)]
 
 

@@ -76,8 +76,8 @@ def _free(v: Symbol, v_bar: Any) -> Symbol:
 def _largest(v: Symbol) -> tuple[Symbol, Symbol]:
     """Where the largest element of each vector is, and what it is."""
     size = np.abs(v)
-    places = v.builder.call(np.arange, (np.size(v, -2),), {})
-    largest = places[:, None] == rows(np.argmax(size, axis=-2))
+    indices = v.builder.call(np.arange, (np.size(v, -2),), {})
+    largest = indices[:, None] == rows(np.argmax(size, axis=-2))
     return largest, np.sum(np.where(largest, np.real(v), 0.0), axis=-2)
 
 

@@ -19,8 +19,8 @@ def _opened(axes: list) -> list:
     """Each vector along an axis of its own."""
     rank = len(axes)
     return [
-        np.expand_dims(each, tuple(i for i in range(rank) if i != place)) if rank > 1 else each
-        for place, each in enumerate(axes)
+        np.expand_dims(each, tuple(i for i in range(rank) if i != index)) if rank > 1 else each
+        for index, each in enumerate(axes)
     ]
 
 

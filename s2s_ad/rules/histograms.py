@@ -38,18 +38,18 @@ class BinCount(Rule):
         return values.Array(dtype, (values.fresh_dim(),))
 
     def dependence(self, use: Use, position: int) -> Dependence:
-        places = use.value(0)
-        if position == 0 or places is None:
+        indices = use.value(0)
+        if position == 0 or indices is None:
             return EVERYTHING if position else None
-        return scattered(np.asarray(places), use.shape[0])
+        return scattered(np.asarray(indices), use.shape[0])
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         if len(operation.operands) == 1:
             return [None]
-        places, weights = operation.operands
+        indices, weights = operation.operands
         builder = operation.result.builder
         y_bar = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
-        return [None, builder.call(runtime.unbroadcast, (y_bar[places], weights), {})]
+        return [None, builder.call(runtime.unbroadcast, (y_bar[indices], weights), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         if len(tangents) == 1 or tangents[1] is None:
@@ -60,10 +60,10 @@ class BinCount(Rule):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         if batched[0] or len(batched) == 1:
             raise Ragged
-        places, weights = operation.operands
-        count = np.maximum(np.max(places, initial=-1) + 1, operation.params.get("minlength", 0))
+        indices, weights = operation.operands
+        count = np.maximum(np.max(indices, initial=-1) + 1, operation.params.get("minlength", 0))
         zeros = batch.builder.call(np.zeros, ((batch.size, count),), {})
-        return batch.builder.call(runtime.index_add, (zeros, (slice(None), places), weights), {})
+        return batch.builder.call(runtime.index_add, (zeros, (slice(None), indices), weights), {})
 
 
 def edges_of(x: Any, bins: Any, range_: Any) -> Any:
@@ -158,8 +158,8 @@ def _of_columns(columns: Any, bins: Any, range_: Any, density: Any, weights: Any
     inside: Any = True
     counts = []
     for x, own in zip(columns, edges, strict=True):
-        place, within, count = _placed(x, own)
-        whole, inside = whole * count + place, inside & within if counts else within
+        index, within, count = _placed(x, own)
+        whole, inside = whole * count + index, inside & within if counts else within
         counts.append(count)
     y = _counted(whole, inside, support.product(counts), weights)
     y = np.reshape(y if weights is not None else y.astype(float), tuple(counts))

@@ -90,5 +90,5 @@ def laid_like_batch(value: Any, batched: bool, found: Layout, index_batched: boo
         value = np.expand_dims(value, tuple(range(1 + rank - support.sample_rank(value, False))))
     if not index_batched:
         return np.moveaxis(value, 0, block)
-    places = tuple(range(1, block + 1))
-    return np.moveaxis(value, tuple(place + found.place for place in places), places)
+    indices = tuple(range(1, block + 1))
+    return np.moveaxis(value, tuple(index + found.place for index in indices), indices)

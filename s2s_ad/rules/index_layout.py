@@ -183,9 +183,9 @@ def _span(item: Any, dim: int | values.Dim) -> _Span | None:
     return _counted(start or 0, dim), None if stop is None else _counted(stop, dim)
 
 
-def _counted(place: int, dim: int | values.Dim) -> sizes.Size:
-    """A place counted from the front."""
-    return sizes.of(place) if place >= 0 else values.size_of_dim(dim) + place
+def _counted(index: int, dim: int | values.Dim) -> sizes.Size:
+    """An index counted from the front."""
+    return sizes.of(index) if index >= 0 else values.size_of_dim(dim) + index
 
 
 def _are_without_gap(spans: Sequence[_Span], *, assumed: bool) -> bool:
@@ -195,7 +195,7 @@ def _are_without_gap(spans: Sequence[_Span], *, assumed: bool) -> bool:
         follows = (
             each
             for each in waiting
-            if any(sizes.is_natural(place - each[0], assumed=assumed) for place in reached)
+            if any(sizes.is_natural(index - each[0], assumed=assumed) for index in reached)
         )
         span = next(follows, None)
         if span is None or span[1] is None:

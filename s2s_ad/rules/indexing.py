@@ -229,7 +229,7 @@ def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:
     whole = all(each is None or is_whole_axis(each) for each in items)
     if not whole or values.shape_of(builder.fact(x)) is None:
         return ()
-    return tuple(place for place, each in enumerate(items) if each is None)
+    return tuple(slot for slot, each in enumerate(items) if each is None)
 
 
 def _axes_of_none(x: Symbol, index: Any) -> tuple[int, ...]:
@@ -519,12 +519,12 @@ class IndexAdd(Update):
         if not elements:
             return []
         first = index if isinstance(index, tuple) else (index,)
-        places = [each if isinstance(each, tuple) else (each,) for each, _ in elements]
+        indices = [each if isinstance(each, tuple) else (each,) for each, _ in elements]
         same = x.shape is not None and values.same_shape(x.shape[len(first) :], row.shape)
-        if not same or not all(map(is_integer, (*first, *(i for place in places for i in place)))):
+        if not same or not all(map(is_integer, (*first, *(i for slot in indices for i in slot)))):
             return []
         parts = (value for _, value in elements)
-        return [((*first, *place), value) for place, value in zip(places, parts, strict=True)]
+        return [((*first, *slot), value) for slot, value in zip(indices, parts, strict=True)]
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         return y_bar

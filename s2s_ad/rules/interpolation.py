@@ -21,17 +21,17 @@ class OfPoints(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if support.any_unknown(*operands):
             return support.unknown(*operands)
-        return values.Array(self.dtype(operands), operands[self.place].shape)
+        return values.Array(self.dtype(operands), operands[self.index].shape)
 
     def dependence(self, use: Use, position: int) -> Dependence:
-        alike = position == self.place and use.shapes[position] == use.shape
+        alike = position == self.index and use.shapes[position] == use.shape
         return broadcast(use.shape, use.shape) if alike else EVERYTHING
 
-    place = 0  # of x
+    index = 0  # of x
     dtype: Any = None
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        if any(flag for place, flag in enumerate(batched) if place != self.place):
+        if any(flag for index, flag in enumerate(batched) if index != self.index):
             raise support.CannotBatch
         return batch.builder.emit(self, operation.operands, operation.params)
 
@@ -154,7 +154,7 @@ def _as_columns(value: Any, rank: int) -> Any:
 
 
 class SegmentEnds(OfPoints):
-    """For each x the place of the point at which its segment ends."""
+    """For each x the index of the point at which its segment ends."""
 
     flat = True
 

@@ -86,11 +86,11 @@ class Joining(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         axis, builder = operation["axis"], operation.result.builder
         adjoints = []
-        places = self.places(operation.operands, axis)
-        for operand, place, wanted in zip(
-            operation.operands, places, operation.active, strict=True
+        indices = self.places(operation.operands, axis)
+        for operand, index, wanted in zip(
+            operation.operands, indices, operation.active, strict=True
         ):
-            part = y_bar[support.at(axis, place)]
+            part = y_bar[support.at(axis, index)]
             adjoints.append(
                 builder.call(runtime.unbroadcast, (part, operand), {}) if wanted else None
             )

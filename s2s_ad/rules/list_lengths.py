@@ -67,11 +67,11 @@ def required_of_list(builder: Builder, index: Any, items: Any) -> list[Size]:
     return [each for each in (count - high - 1, count + low) if not sizes.is_natural(each)]
 
 
-def _grown(builder: Builder, loop: Loop, operands: list, place: int) -> Size | None:
+def _grown(builder: Builder, loop: Loop, operands: list, index: int) -> Size | None:
     """How many items all passes append to a list that a loop carries."""
     if not loop.is_for or loop.exits:
         return None
-    leaf, output = loop.leaves(loop.body).carried[place], loop.results()[0][place]
+    leaf, output = loop.leaves(loop.body).carried[index], loop.results()[0][index]
     found = _followed(loop.body, output)
     if found is None or getattr(found[0], "id", None) != leaf:
         return None
@@ -108,14 +108,14 @@ def _followed(block: Program, atom: gast.AST) -> Followed | None:
     return None
 
 
-def _through(statement: form.Op, place: int) -> Followed | None:
+def _through(statement: form.Op, index: int) -> Followed | None:
     """What both sides of a branch append as many items to."""
     region = region_of(statement)
     if not isinstance(region, Branch):
         return None
     ends = {}
     for block in region.blocks:
-        found, leaves = _followed(block, block.outputs()[place]), block.leaves()
+        found, leaves = _followed(block, block.outputs()[index]), block.leaves()
         name = None if found is None else getattr(found[0], "id", None)
         if found is None or name not in leaves:
             return None

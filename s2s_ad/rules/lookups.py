@@ -180,16 +180,16 @@ class LexSort(Rule):
 
 
 def _nonzero(x: Symbol) -> tuple:
-    """The places of the elements that are true, an array for each axis."""
+    """The indices of the elements that are true, an array for each axis."""
     rank = support.known_rank(x, "np.nonzero")
     if rank == 1:
         return (np.flatnonzero(x),)
-    found, places = np.flatnonzero(x), []
+    found, indices = np.flatnonzero(x), []
     for axis in range(rank - 1, 0, -1):
         length = support.length(x, axis)
-        places.append(found % length)
+        indices.append(found % length)
         found = found // length
-    return (found, *reversed(places))
+    return (found, *reversed(indices))
 
 
 def _argwhere(x: Symbol) -> Any:

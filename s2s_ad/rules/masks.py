@@ -120,11 +120,11 @@ def _with_half(builder: Builder, whole: Any, half: _Half) -> Any:
     made = isinstance(rule, Where) and whole.name in builder.derived_names
     if not made or not is_same(operands[0], half.mask):
         return None
-    sides, place = list(operands[1:]), 0 if half.is_first else 1
-    alike = _have_one_dtype(builder, sides[place], half.product)
+    sides, index = list(operands[1:]), 0 if half.is_first else 1
+    alike = _have_one_dtype(builder, sides[index], half.product)
     if not alike or any(map(is_zero, sides)):
         return None
-    sides[place] = sides[place] + half.product
+    sides[index] = sides[index] + half.product
     return np.where(half.mask, *sides)
 
 
@@ -495,7 +495,7 @@ class Selection(Elementwise):
 
     def only_choice(self, operands: list) -> int | None:
         """The operand that elements are selected of, where there are zeros elsewhere."""
-        left = [place for place in self.chosen if not is_zero(operands[place])]
+        left = [index for index in self.chosen if not is_zero(operands[index])]
         return left[0] if len(left) == 1 else None
 
     def inside_mask(

@@ -19,23 +19,23 @@ class Output(Elementwise):
     """One result of a ufunc with several, which is written as an item of the tuple.
 
     Args:
-        of: the ufunc, and the place of the result.
+        of: the ufunc, and the index of the result.
     """
 
     def __init__(self, function: Callable, adjoints: tuple, *, of: tuple[np.ufunc, int], **facts):
         super().__init__(function, adjoints, **facts)
-        self.whole, self.place = of
+        self.whole, self.index = of
 
     def _dtype(self, operands: list, **options: Any) -> np.dtype | None:
         kinds = tuple(values.dtype_argument(each) for each in operands)
         if values.missing(kinds):
             return None
         results = (None,) * self.whole.nout
-        return self.whole.resolve_dtypes((*kinds, *results))[len(operands) + self.place]
+        return self.whole.resolve_dtypes((*kinds, *results))[len(operands) + self.index]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         whole = gast.Call(func=form.constant(self.whole), args=call.args, keywords=[])
-        return gast.Subscript(value=whole, slice=form.constant(self.place), ctx=gast.Load())
+        return gast.Subscript(value=whole, slice=form.constant(self.index), ctx=gast.Load())
 
 
 def _frexp(x: Any) -> tuple:

@@ -166,8 +166,8 @@ class SeriesQuotient(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         u, v = (batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True))
-        places = batch.builder.call(np.arange, (support.length(u, 1),), {})
-        behind, n = places[:, None] - places, support.length(v, 1)
+        indices = batch.builder.call(np.arange, (support.length(u, 1),), {})
+        behind, n = indices[:, None] - indices, support.length(v, 1)
         inside = (behind >= 0) & (behind < n)
         factors = np.where(inside, v[:, np.clip(behind, 0, n - 1)], 0.0)
         return np.linalg.solve(factors, u[..., None])[..., 0]

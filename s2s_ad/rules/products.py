@@ -82,8 +82,8 @@ class Product(Rule):
         raise support.CannotBatch
 
 
-def _with_conjugate(operands: list, place: int) -> list:
-    return [support.conj(each) if i == place else each for i, each in enumerate(operands)]
+def _with_conjugate(operands: list, index: int) -> list:
+    return [support.conj(each) if i == index else each for i, each in enumerate(operands)]
 
 
 def _check_lengths(spec: str, a: Any, b: Any) -> None:

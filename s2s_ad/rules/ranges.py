@@ -50,20 +50,20 @@ class Linspace(Rule):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         return [
-            self._pulled_back(operation, y_bar, place) if active else None
-            for place, active in enumerate(operation.active)
+            self._pulled_back(operation, y_bar, index) if active else None
+            for index, active in enumerate(operation.active)
         ]
 
-    def _pulled_back(self, operation: Operation, y_bar: Any, place: int) -> Any:
+    def _pulled_back(self, operation: Operation, y_bar: Any, index: int) -> Any:
         """The adjoint of one end: what reaches the range, weighted along it."""
         builder, rank = y_bar.builder, support.known_rank(operation.result, self.name)
         axis = support.normal_axis(operation.params.get("axis", 0), rank)
         options = {key: each for key, each in operation.params.items() if key != "axis"}
-        weights = builder.emit(self, list(RAMPS[place]), options)
+        weights = builder.emit(self, list(RAMPS[index]), options)
         if rank > 1:
             weights = np.expand_dims(weights, tuple(each for each in range(rank) if each != axis))
         end_bar = np.sum(y_bar * weights, axis=axis)
-        return builder.call(runtime.unbroadcast, (end_bar, operation.operands[place]), {})
+        return builder.call(runtime.unbroadcast, (end_bar, operation.operands[index]), {})
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         builder, y = operation.result.builder, operation.result

@@ -45,10 +45,10 @@ def _at_least(count: int) -> Any:
         rank = support.known_rank(x, f"np.atleast_{count}d") if isinstance(x, Symbol) else x.ndim
         if rank >= count:
             return x
-        places = tuple(range(count - rank))
+        indices = tuple(range(count - rank))
         if count == 3 and rank:  # NumPy puts the last axis at the end
-            places = (2,) if rank == 2 else (0, 2)
-        return np.expand_dims(x, places[0] if len(places) == 1 else places)
+            indices = (2,) if rank == 2 else (0, 2)
+        return np.expand_dims(x, indices[0] if len(indices) == 1 else indices)
 
     def meaning(arrays: tuple) -> Any:
         made = [extended(_array(arrays, each)) for each in arrays]
@@ -111,11 +111,11 @@ def _array_split(x: Symbol, indices_or_sections: Any, axis: Any) -> list:
     return [x[support.at(axis, slice(*pair))] for pair in pairs]
 
 
-def _bound(length: Any, place: int, parts: int) -> Any:
-    """Where the part at a place begins: the first length % parts are longer by one."""
+def _bound(length: Any, index: int, parts: int) -> Any:
+    """Where the part at an index begins: the first length % parts are longer by one."""
     longer = length % parts
-    most = min(place, longer) if isinstance(longer, int) else np.minimum(place, longer)
-    return place * (length // parts) + most
+    most = min(index, longer) if isinstance(longer, int) else np.minimum(index, longer)
+    return index * (length // parts) + most
 
 
 def _split_along(axis: int, least: int) -> Any:

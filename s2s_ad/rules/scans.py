@@ -273,8 +273,8 @@ class Sort(Scan):
         (x,), axis = operation.operands, operation["axis"]
         order = np.argsort(x, **operation.params)
         if x.ndim is None:
-            places = np.argsort(order, **operation.params)
-            return [np.take_along_axis(y_bar, places, axis=axis)]
+            indices = np.argsort(order, **operation.params)
+            return [np.take_along_axis(y_bar, indices, axis=axis)]
         whole = (np.zeros_like(x), index_along(x, order, axis), y_bar)
         return [x.builder.call(runtime.index_set, whole, {})]
 
@@ -365,9 +365,9 @@ class SumsOfRuns(Alongside):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         y, axis = operation.operands[1], operation["axis"]
-        places = y.builder.call(runtime.first_places, (y, axis), {})
+        indices = y.builder.call(runtime.first_places, (y, axis), {})
         y_bar = y.builder.call(runtime.broadcast_like, (y_bar, y), {})
-        return [np.take_along_axis(y_bar, places, axis=axis), None]
+        return [np.take_along_axis(y_bar, indices, axis=axis), None]
 
 
 class ArgPartition(ArgSort):

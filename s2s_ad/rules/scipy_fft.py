@@ -114,10 +114,10 @@ class Trigonometric(Structural):
 
 def _weighted(x: Symbol, ends: tuple | None, axis: int, rank: int) -> Symbol:
     """x with the first and the last element along an axis scaled."""
-    for place, weight in zip((0, -1), ends or (1.0, 1.0), strict=True):
+    for slot, weight in zip((0, -1), ends or (1.0, 1.0), strict=True):
         if weight != 1.0:
             lead = (slice(None),) * support.normal_axis(axis, rank)
-            index = (*lead, place) if lead else place
+            index = (*lead, slot) if lead else slot
             x = x.builder.call(runtime.index_set, (x, index, weight * x[index]), {})
     return x
 

@@ -59,21 +59,21 @@ def zeros(x: Symbol, *shape: Any) -> Symbol:
 def _toeplitz(x: Symbol, r: Any) -> Any:
     c = vector(x, "toeplitz")
     r = conj(c) if r is None else vector(r, "toeplitz")
-    places = counted(x, np.size(c, 0))[:, None] - counted(x, np.size(r, 0))
-    return np.concatenate([r[:0:-1], c])[places + (np.size(r, 0) - 1)]
+    indices = counted(x, np.size(c, 0))[:, None] - counted(x, np.size(r, 0))
+    return np.concatenate([r[:0:-1], c])[indices + (np.size(r, 0) - 1)]
 
 
 def _hankel(x: Symbol, r: Any) -> Any:
     c = vector(x, "hankel")
     r = np.zeros_like(c) if r is None else vector(r, "hankel")
-    places = counted(x, np.size(c, 0))[:, None] + counted(x, np.size(r, 0))
-    return np.concatenate([c, r[1:]])[places]
+    indices = counted(x, np.size(c, 0))[:, None] + counted(x, np.size(r, 0))
+    return np.concatenate([c, r[1:]])[indices]
 
 
 def _circulant(x: Symbol) -> Any:
     c = vector(x, "circulant")
-    places = counted(x, np.size(c, 0))
-    return c[(places[:, None] - places) % np.size(c, 0)]
+    indices = counted(x, np.size(c, 0))
+    return c[(indices[:, None] - indices) % np.size(c, 0)]
 
 
 def _companion(x: Symbol) -> Any:
@@ -93,8 +93,8 @@ def _convolution_matrix(x: Symbol, n: Any, mode: Any) -> Any:
     a, mode = vector(x, "convolution_matrix"), static(mode, "mode of convolution_matrix")
     size = np.size(a, 0)
     around = zeros(x, n - 1)
-    places = counted(x, size + n - 1)[:, None] - counted(x, n)
-    whole = np.concatenate([around, a, around])[places + (n - 1)]
+    indices = counted(x, size + n - 1)[:, None] - counted(x, n)
+    whole = np.concatenate([around, a, around])[indices + (n - 1)]
     if mode == "full":
         return whole
     trim = (np.minimum(n, size) if isinstance(size, Symbol) else min(n, size)) - 1
@@ -122,10 +122,10 @@ def _block_diag(arrs: tuple) -> Any:
     like = next(each for each in blocks if isinstance(each, Symbol))
     widths = [np.size(each, 1) for each in blocks]
     rows = []
-    for place, each in enumerate(blocks):
+    for index, each in enumerate(blocks):
         height = np.size(each, 0)
         parts = [zeros(like, height, width) for width in widths]
-        rows.append(np.concatenate([*parts[:place], each, *parts[place + 1 :]], axis=1))
+        rows.append(np.concatenate([*parts[:index], each, *parts[index + 1 :]], axis=1))
     return np.concatenate(rows)
 
 

@@ -107,9 +107,9 @@ def _gaussian_filter(
 ) -> Any:
     rank = support.known_rank(input, "gaussian_filter")
     sigma, order, mode = static((sigma, order, mode), "sigma, order and mode")
-    for place, axis in enumerate(axes_of(rank, axes)):
+    for index, axis in enumerate(axes_of(rank, axes)):
         given = [
-            each[place] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
+            each[index] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
         ]
         input = _gaussian1d(input, given[0], axis, given[1], given[2], cval, truncate)
     return input
@@ -213,9 +213,9 @@ def _edge_filter(function: Callable, smooth: list[float]) -> Callable:
         support.refuse_given(input.builder, function, output=output)
         rank, along = support.known_rank(input, function.__name__), _along(input, axis)
         modes = _each(static(mode, "mode"), rank)
-        for place in (along, *(each for each in range(rank) if each != along)):
-            weights = [-1, 0, 1] if place == along else smooth
-            input = _weighted(input, weights, place, modes[place], cval)
+        for index in (along, *(each for each in range(rank) if each != along)):
+            weights = [-1, 0, 1] if index == along else smooth
+            input = _weighted(input, weights, index, modes[index], cval)
         return input
 
     return meaning
@@ -254,8 +254,8 @@ def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
         if not along:  # SciPy gives the input back
             return np.copy(input)
         parts = []
-        for place in range(len(along)):
-            order = [derivative if each == place else 0 for each in range(len(along))]
+        for index in range(len(along)):
+            order = [derivative if each == index else 0 for each in range(len(along))]
             given = options | {"order": order}
             parts.append(builder.call(ndimage.gaussian_filter, (input, sigma), given))
         total = functools.reduce(operator.add, (each**2 if square else each for each in parts))

@@ -203,10 +203,10 @@ class Filter(Rule):
         backwards, taps = np.flip(y_bar, axis), [support.conj(b), support.conj(a)]
         x_bar = np.flip(emit(self, [*taps, backwards], operation.params), axis)
         bars: list = [None, None, x_bar if operation.active[2] else None]
-        for place, (signal, sign) in enumerate(((x, 1), (y, -1))):
-            if operation.active[place]:
+        for index, (signal, sign) in enumerate(((x, 1), (y, -1))):
+            if operation.active[index]:
                 delayed = self._recursion(operation, signal)
-                bars[place] = sign * self._delays(y_bar, delayed, operation.operands[place], axis)
+                bars[index] = sign * self._delays(y_bar, delayed, operation.operands[index], axis)
         return bars
 
     def _delays(self, y_bar: Any, delayed: Any, like: Any, axis: int) -> Any:

@@ -155,8 +155,8 @@ class SparseProduct(OfMatrix):
             pairs = line * matrix.shape[1] + columns, line * matrix.shape[0] + rows
         else:
             count = math.prod(shape[1:])
-            place = np.arange(count)[:, None]
-            pairs = rows * count + place, columns * count + place
+            index = np.arange(count)[:, None]
+            pairs = rows * count + index, columns * count + index
         return from_pairs(*(each.reshape(-1) for each in pairs), math.prod(use.shape))
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:

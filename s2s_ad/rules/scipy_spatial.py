@@ -203,8 +203,8 @@ class PairSums(DifferencesAdded):
         difference = np.expand_dims(weights, -1) * (x[..., first, :] - x[..., second, :])
         total = np.zeros_like(x)
         for rows, added in ((first, difference), (second, -difference)):
-            place = (slice(None), rows)
-            total = x.builder.call(runtime.index_add, (total, place, added), {})
+            index = (slice(None), rows)
+            total = x.builder.call(runtime.index_add, (total, index, added), {})
         return total
 
 

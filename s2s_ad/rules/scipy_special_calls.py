@@ -129,10 +129,10 @@ def several(
     if not isinstance(holomorphic, tuple):
         holomorphic = (holomorphic,) * len(rows)
     whole = getattr(scipy.special, name)
-    parts = {f"p{place}": _part(whole, place) for place in range(len(rows))}
-    for place, (adjoints, function) in enumerate(zip(rows, parts.values(), strict=True)):
-        facts["holomorphic"] = holomorphic[place]
-        made = SpecialOutput(function, adjoints, of=(whole, place), **facts)
+    parts = {f"p{index}": _part(whole, index) for index in range(len(rows))}
+    for index, (adjoints, function) in enumerate(zip(rows, parts.values(), strict=True)):
+        facts["holomorphic"] = holomorphic[index]
+        made = SpecialOutput(function, adjoints, of=(whole, index), **facts)
         made.modules = Special.modules | {"parts": SimpleNamespace(**parts)}
         register(made)
 
@@ -143,9 +143,9 @@ def several(
     composite_ufunc(whole, ", ".join(facts.get("operands", "x")), meaning)
 
 
-def _part(whole: np.ufunc, place: int) -> Callable:
+def _part(whole: np.ufunc, index: int) -> Callable:
     def part(*operands: Any) -> Any:
-        return whole(*operands)[place]
+        return whole(*operands)[index]
 
-    part.__name__, part.__module__ = f"{whole.__name__}_{place}", "scipy.special"
+    part.__name__, part.__module__ = f"{whole.__name__}_{index}", "scipy.special"
     return part

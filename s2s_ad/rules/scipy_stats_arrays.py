@@ -108,8 +108,8 @@ def _mode(a: Symbol, axis: Any, keepdims: Any) -> tuple:
     axis, keepdims = static((axis, keepdims), "axis and keepdims of mode")
     rank = support.known_rank(a, "mode")
     x, along = (np.ravel(a), 0) if axis is None else (a, axis)
-    place = a.builder.call(runtime.mode_place, (x, along), {})
-    found = np.take_along_axis(x, np.expand_dims(place, along), along)
+    index = a.builder.call(runtime.mode_place, (x, along), {})
+    found = np.take_along_axis(x, np.expand_dims(index, along), along)
     count = np.expand_dims(a.builder.call(runtime.mode_count, (x, along), {}), along)
     if not keepdims:
         return np.squeeze(found, along), np.squeeze(count, along)

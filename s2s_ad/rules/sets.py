@@ -71,8 +71,8 @@ def _intersect1d(x: Any, ar2: Any, assume_unique: Any, return_indices: Any) -> A
     chosen = np.isin(a, b)
     if not static(return_indices, "return_indices"):
         return a[chosen]
-    places = _part(runtime.unique_index, x)[chosen]
-    return a[chosen], places, _part(runtime.unique_index, ar2)[np.isin(b, a)]
+    indices = _part(runtime.unique_index, x)[chosen]
+    return a[chosen], indices, _part(runtime.unique_index, ar2)[np.isin(b, a)]
 
 
 def _setdiff1d(x: Any, ar2: Any, assume_unique: Any) -> Any:

@@ -34,5 +34,5 @@ def readable(spec: str) -> str:
 
 
 def ordered(letters: str, among: str) -> bool:
-    places = [among.index(letter) for letter in letters]
-    return places == sorted(places)
+    indices = [among.index(letter) for letter in letters]
+    return indices == sorted(indices)

@@ -25,9 +25,9 @@ def _check(name: str, core: str, x1: Any, x2: Any) -> None:
     Raises:
         ValueError: an operand has too few axes, or their lengths differ.
     """
-    for place, (x, axes) in enumerate(zip((x1, x2), core.split(","), strict=True)):
+    for index, (x, axes) in enumerate(zip((x1, x2), core.split(","), strict=True)):
         if support.known_rank(x, name) < len(axes):
-            raise ValueError(f"{name}: input operand {place} does not have enough dimensions")
+            raise ValueError(f"{name}: input operand {index} does not have enough dimensions")
     first, second = (
         support.shape(x)[axes.index("n") - len(axes)]
         for x, axes in zip((x1, x2), core.split(","), strict=True)

@@ -320,16 +320,16 @@ def align_all(operands: list, batched: list[bool]) -> list:
     return [align(*pair, sample) for pair in pairs]
 
 
-def _padded(place: int, pairs: list) -> Any:
+def _padded(index: int, pairs: list) -> Any:
     """A batched operand with as many axes as each of the others asks for, found out at run time."""
-    value = pairs[place][0]
+    value = pairs[index][0]
     for i, (other, flag) in enumerate(pairs):
         scalar = not isinstance(other, Symbol) or (other.ndim == 0 and not flag)
         same = not scalar and (
-            other.name == pairs[place][0].name
-            or (flag and values.same_form(other.fact, pairs[place][0].fact))
+            other.name == pairs[index][0].name
+            or (flag and values.same_form(other.fact, pairs[index][0].fact))
         )
-        if i != place and not scalar and not same:
+        if i != index and not scalar and not same:
             wanted = np.ndim(other) if flag else np.ndim(other) + 1
             value = value.builder.call(runtime.pad_samples, (value, wanted), {})
     return value

@@ -33,8 +33,8 @@ def is_symmetric(builder: Builder, matrix: Any) -> bool:
 def unscaled(builder: Builder, value: Any) -> Any:
     """What a value is a multiple of, by numbers."""
     while (scaling := _scaling(builder, value)) is not None:
-        _, operands, place = scaling
-        value = operands[place]
+        _, operands, index = scaling
+        value = operands[index]
     return value
 
 
@@ -43,9 +43,9 @@ def scaled_like(builder: Builder, value: Any, other: Any) -> Any:
     scaling = _scaling(builder, value)
     if scaling is None:
         return other
-    rule, operands, place = scaling
+    rule, operands, index = scaling
     operands = [*operands]
-    operands[place] = scaled_like(builder, operands[place], other)
+    operands[index] = scaled_like(builder, operands[index], other)
     return builder.call(rule.function, operands, {})
 
 

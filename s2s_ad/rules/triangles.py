@@ -101,8 +101,8 @@ class Diagonal(Structural):
         places[axes[0]] = count - offset if offset < 0 else count
         places[axes[1]] = count + offset if offset > 0 else count
         if x.ndim > 2:  # adjacent indices stay in place, others come first
-            place = min(axes) if abs(axes[0] - axes[1]) == 1 else 0
-            y_bar = np.moveaxis(y_bar, -1, place)
+            index = min(axes) if abs(axes[0] - axes[1]) == 1 else 0
+            y_bar = np.moveaxis(y_bar, -1, index)
         zeros = np.zeros_like(x)
         return x.builder.call(runtime.index_add, (zeros, tuple(places), y_bar), {})
 
@@ -152,10 +152,10 @@ class FromDiagonal(Structural):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x, k = operation.operands[0], operation.params.get("k", 0)
-        places = np.arange(support.length(x, 1), like=x)
+        indices = np.arange(support.length(x, 1), like=x)
         size = support.length(x, 1) + abs(k)
         zeros = batch.builder.call(np.zeros, ((batch.size, size, size),), {"dtype": x.dtype})
-        index = (slice(None), places - min(k, 0), places + max(k, 0))
+        index = (slice(None), indices - min(k, 0), indices + max(k, 0))
         return batch.builder.call(runtime.index_set, (zeros, index, x), {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:

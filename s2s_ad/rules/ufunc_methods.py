@@ -150,8 +150,8 @@ class RunningExtreme(Scan):
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         y, axis = operation.result, operation["axis"]
-        places = y.builder.call(runtime.first_places, (y, axis), {})
-        return np.take_along_axis(tangents[0], places, axis=axis)
+        indices = y.builder.call(runtime.first_places, (y, axis), {})
+        return np.take_along_axis(tangents[0], indices, axis=axis)
 
 
 class FirstPlaces(Scan):

@@ -66,7 +66,7 @@ def asset(name: str) -> str:
 
 def explorer(page: Page, *, theme: str = "", whole: bool = False) -> str:
     """The elements alone; `s2s-id` stands for the name of the outermost."""
-    numbers = {source.file: place for place, source in enumerate(page.sources)}
+    numbers = {source.file: index for index, source in enumerate(page.sources)}
     roots = {root for panel in page.panels for root in panel.families.values()}
     colour = f' data-theme="{theme}"' if theme else ""
     yours = "".join(_source(each, numbers[each.file], roots) for each in page.sources)

@@ -435,11 +435,11 @@ def _with_outputs(block: _Block, numbers: Sequence[int]) -> Program:
     return block.swept(tree.tuple_of(items))
 
 
-def _with_leaves(program: Program, places: Sequence[int]) -> Program:
+def _with_leaves(program: Program, indices: Sequence[int]) -> Program:
     """The block with these of its leaves; it reads no others."""
-    if len(places) == len(program.inputs):
+    if len(indices) == len(program.inputs):
         return program
-    made = program.with_(inputs=tuple(program.inputs[index] for index in places))
+    made = program.with_(inputs=tuple(program.inputs[index] for index in indices))
     return _cleaned(made) if _is_clean(program) else made
 
 

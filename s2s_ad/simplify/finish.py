@@ -380,8 +380,8 @@ def _read_for_values(program: Program) -> set[str]:
     return found
 
 
-def _is_carried_for(loop: Loop, place: int, others: set[int]) -> bool:
-    """Whether what is carried at a place is needed for other results, or for effects."""
+def _is_carried_for(loop: Loop, index: int, others: set[int]) -> bool:
+    """Whether what is carried at an index is needed for other results, or for effects."""
     ends, leaves = loop.body.outputs(), loop.leaves(loop.body).carried
     runs, before = set(others), None
     while runs != before:
@@ -393,7 +393,7 @@ def _is_carried_for(loop: Loop, place: int, others: set[int]) -> bool:
             if isinstance(statement, form.Effect) or statement.target in needed:
                 needed.update(statement.reads)
         runs |= {each for each, leaf in enumerate(leaves) if leaf in needed}
-    return place in runs
+    return index in runs
 
 
 def _nearest_length(

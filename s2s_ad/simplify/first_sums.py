@@ -57,9 +57,9 @@ def first_into_zeros(program: Program, loops: Sequence[form.Statement]) -> set[s
         loop = region_of(statement)
         if isinstance(statement, form.Op) and isinstance(loop, Loop):
             begun = [getattr(each, "id", "") for each in loop.parts(statement.operands).carried]
-            places = {place for place, name in enumerate(begun) if name in zeros}
-            updates = Nest.outermost(statement, program).first_updates() if places else ()
-            first.update(name for place, name in updates if place in places)
+            indices = {index for index, name in enumerate(begun) if name in zeros}
+            updates = Nest.outermost(statement, program).first_updates() if indices else ()
+            first.update(name for index, name in updates if index in indices)
     return first
 
 

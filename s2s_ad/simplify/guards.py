@@ -70,7 +70,7 @@ def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> boo
 
 def _stays_finite(made: Mapping[str, form.Op], slope: form.Op, position: int) -> bool:
     """Whether what is divided is not infinite, too: it is itself divided by that."""
-    others = [each for place, each in enumerate(slope.operands) if place != position]
+    others = [each for index, each in enumerate(slope.operands) if index != position]
     divided = [made.get(getattr(each, "id", "")) for each in others]
     return all(
         each is not None

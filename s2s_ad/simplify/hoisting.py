@@ -129,11 +129,11 @@ class _Hoisting:
         key = key_of(statement)
         if key is None or not self.there.union(moved).issuperset(statement.reads):
             return None
-        for place, each in enumerate(body):
+        for index, each in enumerate(body):
             told = _told(each, key, statement.target, self.facts[statement.target])
             if told is not None:
-                body[place], hint = told
-                body.insert(place, statement.at(statement.origin, "forward"))
+                body[index], hint = told
+                body.insert(index, statement.at(statement.origin, "forward"))
                 return hint
         return None
 
@@ -163,15 +163,15 @@ def _told(
     if own is None:
         return None
     changed, body = _changed(block), list(block.body)
-    for place, each in enumerate(body):
+    for index, each in enumerate(body):
         leaf = fresh_name()
         if key_of(each) == own and each.target not in changed:
             leaf, hint = each.target, block.hints.get(each.target, TEMPORARY)
-            del body[place]
+            del body[index]
             break
         told = _told(each, own, leaf, fact)
         if told is not None:
-            body[place], hint = told
+            body[index], hint = told
             break
     else:
         return None

@@ -46,9 +46,9 @@ def pass_by(program: Program) -> Program:
     for statement in program.body:
         region, item = region_of(statement), item_of(statement)
         if region is not None:
-            passed[statement.target] = places = _unchanged(program, region, statement)
-            if isinstance(region, Loop) and places:
-                statement = _not_carried(statement, region, places)
+            passed[statement.target] = indices = _unchanged(program, region, statement)
+            if isinstance(region, Loop) and indices:
+                statement = _not_carried(statement, region, indices)
         elif item is not None and item[1] in passed.get(item[0], {}):
             atom = passed[item[0]][item[1]]
             if _stands_for(program, atom, program.facts[statement.target]):

@@ -194,9 +194,9 @@ class _Addition:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """What a loop adds up: its place among what the loop carries, and what each pass adds."""
+    """What a loop adds up: its index among what the loop carries, and what each pass adds."""
 
-    place: int
+    index: int
     additions: list[_Addition]
 
     @property
@@ -209,18 +209,18 @@ class _Sum:
         return not any(each.rest for each in self.additions)
 
 
-def _sums(loop: Loop, late: set[str], places: set[int]) -> list[_Sum]:
+def _sums(loop: Loop, late: set[str], indices: set[int]) -> list[_Sum]:
     """The sums of a loop that have terms whose factors can wait.
 
     Args:
         late: the leaves that have a value even where the loop has no pass.
-        places: of what the loop carries those that are read behind it.
+        indices: of what the loop carries those that are read behind it.
     """
     terms, leaves = _Terms(loop, late), loop.leaves(loop.body).carried
     sums = [
-        _Sum(place, _additions(terms, leaves[place], atom))
-        for place, atom in enumerate(loop.results()[0])
-        if place in places and terms.counts[leaves[place]] == 1
+        _Sum(index, _additions(terms, leaves[index], atom))
+        for index, atom in enumerate(loop.results()[0])
+        if index in indices and terms.counts[leaves[index]] == 1
     ]
     return [each for each in sums if each.late]
 
@@ -280,28 +280,28 @@ class _Late:
         terms = _Terms(loop)
         parts = loop.parts([builder.view(each, self.atoms) for each in statement.operands])
         fixed = dict(zip(loop.leaves(loop.body).fixed, parts.fixed, strict=True))
-        starts, places = [*parts.carried], []
+        starts, indices = [*parts.carried], []
         for each in self.sums[name]:
             found = []
             for term in each.late:
                 like = next(fixed[late] for late in term.late if terms.is_like(term.name, late))
                 dtype = values.strong_dtype(loop.body.facts[term.name])
                 first = each.whole and not found
-                found.append(each.place if first else len(starts))
+                found.append(each.index if first else len(starts))
                 starts[found[-1] : found[-1] + 1] = [_zeros_like(builder, like, dtype)]
-            places.append(found)
-        made = _Inside(loop, self.sums[name], places, len(starts)).written()
+            indices.append(found)
+        made = _Inside(loop, self.sums[name], indices, len(starts)).written()
         outputs = made.call(builder, [*parts.bounds, *starts, *parts.fixed])
         for output, leaf in zip(outputs, made.leaves(made.body).carried, strict=True):
             builder.named(output, made.body.hints.get(leaf, TEMPORARY))
-        self.behind |= {(name, place): each for place, each in enumerate(outputs)}
-        for each, found in zip(self.sums[name], places, strict=True):
-            base = parts.carried[each.place] if each.whole else outputs[each.place]
-            rest = iter([outputs[place] for place in found])
+        self.behind |= {(name, index): each for index, each in enumerate(outputs)}
+        for each, found in zip(self.sums[name], indices, strict=True):
+            base = parts.carried[each.index] if each.whole else outputs[each.index]
+            rest = iter([outputs[index] for index in found])
             for addition in each.additions:
                 with builder.at(addition.statement.origin, "backward"):
                     base = self._added(addition, base, rest, fixed) if addition.late else base
-            self.behind[name, each.place] = base
+            self.behind[name, each.index] = base
 
     def _added(
         self, each: _Addition, base: Any, sums: Iterator[Any], fixed: Mapping[str, Any]
@@ -326,11 +326,11 @@ class _Inside:
     """The body of a loop, written again so that it adds up what its products are made of.
 
     Args:
-        places: for each sum where the loop carries those.
+        indices: for each sum where the loop carries those.
         count: how many values it carries.
     """
 
-    def __init__(self, loop: Loop, sums: list[_Sum], places: list[list[int]], count: int):
+    def __init__(self, loop: Loop, sums: list[_Sum], indices: list[list[int]], count: int):
         self.loop, self.block, self.builder = loop, loop.body, Builder()
         self.leaves = loop.leaves(loop.body)
         block, terms = self.block, _Terms(loop)
@@ -338,18 +338,18 @@ class _Inside:
         self.atoms: dict[str, Any] = {name: self.builder.import_name(block, name) for name in names}
         self.carried = [*self.leaves.carried, *[""] * (count - loop.carried)]
         self.additions = {e.statement.target: e for each in sums for e in each.additions}
-        self.places: dict[str, int] = {}  # of what is carried, by the product
+        self.indices: dict[str, int] = {}  # of what is carried, by the product
         self.own: dict[str, tuple[str, ...]] = {}  # what that is made of
         self.ready: dict[str, list[str]] = {}  # the products, by what is computed right before
         self.begun: dict[str, Symbol] = {}  # zeros of a loop inside -> what it goes on with
         self.after: dict[int, Any] = {}
-        for each, found in zip(sums, places, strict=True):
-            text = block.hints.get(self.leaves.carried[each.place], TEMPORARY).text
+        for each, found in zip(sums, indices, strict=True):
+            text = block.hints.get(self.leaves.carried[each.index], TEMPORARY).text
             hint = Hint(f"{text}_unscaled", "derived") if text else TEMPORARY
-            for place, term in zip(found, each.late, strict=True):
+            for index, term in zip(found, each.late, strict=True):
                 before = self.builder.symbol(block.facts[term.name], hint)
-                self.carried[place] = before.name
-                self.places[term.name], self.own[term.name] = place, term.own
+                self.carried[index] = before.name
+                self.indices[term.name], self.own[term.name] = index, term.own
                 self.ready.setdefault(terms.ready(term), []).append(term.name)
                 zeros = _begins_with_zeros(terms, term.own)
                 if zeros:
@@ -368,8 +368,8 @@ class _Inside:
                     for product in self.ready.get(statement.target or "", ()):
                         self._add_up(product)
         outputs = [builder.view(atom, self.atoms) for atom in self.loop.results()[0]]
-        outputs = [self.after.get(place, each) for place, each in enumerate(outputs)]
-        outputs += [self.after[place] for place in range(self.loop.carried, count)]
+        outputs = [self.after.get(index, each) for index, each in enumerate(outputs)]
+        outputs += [self.after[index] for index in range(self.loop.carried, count)]
         names = [*self.leaves.bounds, *self.carried, *self.leaves.fixed]
         made = block.with_(
             inputs=tuple(Input(name, name) for name in names),
@@ -382,11 +382,11 @@ class _Inside:
 
     def _add_up(self, product: str) -> None:
         """Add what a product is made of."""
-        own, place = [self.atoms[name] for name in self.own[product]], self.places[product]
-        before = Symbol(self.builder, self.carried[place])
+        own, index = [self.atoms[name] for name in self.own[product]], self.indices[product]
+        before = Symbol(self.builder, self.carried[index])
         goes_on = any(each.name == before.name for each in self.begun.values())
         after = own[0] if goes_on else before + functools.reduce(operator.mul, own)
-        self.after[place] = self.builder.named(after, self.builder.hints[before.name])
+        self.after[index] = self.builder.named(after, self.builder.hints[before.name])
 
     def _add_rest(self, addition: _Addition) -> None:
         """Add the terms whose factors do not wait."""
@@ -414,10 +414,10 @@ def _begins_with_zeros(terms: _Terms, own: tuple[str, ...]) -> str | None:
     return start if zeros and _only_adds(loop, item[1]) else None
 
 
-def _only_adds(loop: Loop, place: int) -> bool:
+def _only_adds(loop: Loop, index: int) -> bool:
     """Whether all that a loop does with what it carries there is to add to it."""
-    terms, atom = _Terms(loop), loop.results()[0][place]
-    leaf = loop.leaves(loop.body).carried[place]
+    terms, atom = _Terms(loop), loop.results()[0][index]
+    leaf = loop.leaves(loop.body).carried[index]
     while terms.counts[leaf] == 1 and getattr(atom, "id", "") != leaf:
         statement = terms.made.get(getattr(atom, "id", ""))
         if statement is None or terms.counts[statement.target] != 1:

@@ -69,10 +69,10 @@ def own_zeros(program: Program) -> Program:
 
 def _place_of(zeros: form.Op, body: list[form.Statement]) -> int:
     """The place before the empty lists that a loop will fill: arrays stand beside each other."""
-    place = len(body)
-    while place and _stands_anywhere(body[place - 1]) and body[place - 1].target not in zeros.reads:
-        place -= 1
-    return place
+    index = len(body)
+    while index and _stands_anywhere(body[index - 1]) and body[index - 1].target not in zeros.reads:
+        index -= 1
+    return index
 
 
 def _stands_anywhere(statement: form.Statement) -> bool:

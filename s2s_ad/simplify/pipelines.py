@@ -127,17 +127,17 @@ def _with_calls(program: Program, made: Finished) -> Program:
         if call is not None:
             if id(call) not in made:
                 stub = Callee(call.program, stub=True)
-                places = list(range(len(call.program.leaves())))
-                made[id(call)] = stub, places  # for calls of itself
-                made[id(call)] = _finished_call(call, stub, places, made)
-            callee, places = made[id(call)]
-            statement = statement.with_call(callee, [statement.operands[i] for i in places])
+                indices = list(range(len(call.program.leaves())))
+                made[id(call)] = stub, indices  # for calls of itself
+                made[id(call)] = _finished_call(call, stub, indices, made)
+            callee, indices = made[id(call)]
+            statement = statement.with_call(callee, [statement.operands[i] for i in indices])
         body.append(statement)
     return program.with_body(body)
 
 
 def _finished_call(
-    call: Callee, callee: Callee, places: list[int], made: Finished
+    call: Callee, callee: Callee, indices: list[int], made: Finished
 ) -> tuple[Callee, list[int]]:
     """A function without the parameters that nobody named and it does not read."""
     own = made.own.get(id(call), frozenset())
@@ -147,6 +147,6 @@ def _finished_call(
         read |= {getattr(atom, "id", None) for atom in program.outputs()}
         hints = [program.hints.get(name, TEMPORARY) for name in program.leaves()]
         pairs = list(zip(program.leaves(), hints, strict=True))
-        places = [i for i, (name, hint) in enumerate(pairs) if name in read or hint.kind == "user"]
-        program = program.with_(inputs=tuple(program.inputs[i] for i in places))
-    return callee.define(program), places
+        indices = [i for i, (name, hint) in enumerate(pairs) if name in read or hint.kind == "user"]
+        program = program.with_(inputs=tuple(program.inputs[i] for i in indices))
+    return callee.define(program), indices

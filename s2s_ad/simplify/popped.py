@@ -75,7 +75,7 @@ def _changed(
     if not loop.is_for or not loop.backwards or loop.exits or not _from_the_start(parts.bounds):
         return statement
     count = getattr(program.fact(parts.bounds[1]), "size", None)
-    for place, start in enumerate(parts.carried):
+    for index, start in enumerate(parts.carried):
         listed = made.get(getattr(start, "id", ""))
         if listed is None or listed.function is not runtime.list_rows or listed.parameters:
             continue
@@ -83,8 +83,8 @@ def _changed(
         shape = values.shape_of(program.fact(array))
         if count is None or not shape or values.size_of_dim(shape[0]) != count:
             continue
-        if counts[listed.target] == 1 and not _is_read_after(program, statement, place, counts):
-            statement = _reading(program, statement, place, array)
+        if counts[listed.target] == 1 and not _is_read_after(program, statement, index, counts):
+            statement = _reading(program, statement, index, array)
     return statement
 
 
@@ -93,19 +93,19 @@ def _from_the_start(bounds: list) -> bool:
     return start == 0 and step == 1
 
 
-def _is_read_after(program: Program, statement: form.Op, place: int, counts: Counter[str]) -> bool:
+def _is_read_after(program: Program, statement: form.Op, index: int, counts: Counter[str]) -> bool:
     """Whether anything reads what is left of the list after the loop."""
     return any(
-        counts[each.target] for each in program.body if item_of(each) == (statement.target, place)
+        counts[each.target] for each in program.body if item_of(each) == (statement.target, index)
     )
 
 
-def _reading(program: Program, statement: form.Op, place: int, array: gast.AST) -> form.Op:
+def _reading(program: Program, statement: form.Op, slot: int, array: gast.AST) -> form.Op:
     """The loop that reads the array; itself where it does not take one item in each pass."""
     loop: Any = statement.rule
     body = loop.body
     leaves = loop.leaves(body)
-    leaf = leaves.carried[place]
+    leaf = leaves.carried[slot]
     read = [each for each in body.body if leaf in each.reads]
     if len(read) != 1 or read[0].function is not runtime.list_pop:
         return statement
@@ -114,14 +114,14 @@ def _reading(program: Program, statement: form.Op, place: int, array: gast.AST) 
     items = {item[1]: each for item, each in found if item[0] == pop}
     rest = items.get(1)
     output = [*body.outputs()]
-    if rest is None or getattr(output[place], "id", "") != rest.target:
+    if rest is None or getattr(output[slot], "id", "") != rest.target:
         return statement
     counts = liveness.counts(body.body, body.outputs())
     if counts[rest.target] != 1 or 0 not in items:
         return statement
     name, (index,) = fresh_name(), leaves.bounds
     row = items[0].with_call(operator.getitem, [form.name(name)], {"index": form.name(index)})
-    output[place] = form.name(leaf)
+    output[slot] = form.name(leaf)
     instead = {id(read[0]): [], id(rest): [], id(items[0]): [row]}
     kept = [made for each in body.body for made in instead.get(id(each), [each])]
     block = body.with_(

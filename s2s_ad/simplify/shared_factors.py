@@ -104,16 +104,16 @@ class _Joining:
             return None
         if other.parameters["spec"].value in PLAIN:
             one, other = other, one
-        for place, shared in enumerate(one.operands):
+        for index, shared in enumerate(one.operands):
             for there, same in enumerate(other.operands):
                 if getattr(shared, "id", "") != getattr(same, "id", None):
                     continue
-                axes = _axes(one, place, other, there)
-                x, y = one.operands[1 - place], other.operands[1 - there]
+                axes = _axes(one, index, other, there)
+                x, y = one.operands[1 - index], other.operands[1 - there]
                 made = None if axes is None else self._written(other, x, y, axes)
                 if made is not None:
                     operands = [*one.operands]
-                    operands[1 - place] = form.name(made[-1].target)
+                    operands[1 - index] = form.name(made[-1].target)
                     name = fresh_name()
                     self.facts[name] = self.facts[one.target]
                     product = other.beside(name, one.rule.function, operands, one.parameters)
@@ -141,17 +141,17 @@ class _Joining:
         return [*before, at.beside(name, operator.add, [x, y])]
 
 
-def _axes(one: form.Op, place: int, other: form.Op, there: int) -> list[int] | None:
+def _axes(one: form.Op, index: int, other: form.Op, there: int) -> list[int] | None:
     """How the axes of what the other product multiplies have to stand to be those of the one's."""
     (ins, out), (other_ins, other_out) = (
         each.parameters["spec"].value.split("->") for each in (one, other)
     )
     mine, its = ins.split(","), other_ins.split(",")
-    pairs = [*zip(its[there], mine[place], strict=False), *zip(other_out, out, strict=False)]
+    pairs = [*zip(its[there], mine[index], strict=False), *zip(other_out, out, strict=False)]
     called = dict(pairs)
     if len(called) != len(set(pairs)) or len(set(called.values())) != len(called):
         return None  # not the same axes are summed
-    varied, wanted = [called.get(letter) for letter in its[1 - there]], mine[1 - place]
+    varied, wanted = [called.get(letter) for letter in its[1 - there]], mine[1 - index]
     cheaper = set(wanted) < set(ins) - {","}
     if not cheaper or sorted(wanted) != sorted(map(str, varied)) or len({*wanted}) < len(wanted):
         return None

@@ -257,7 +257,7 @@ def _leaves_out(sides: Sides, statement: form.Statement, items: dict[str, int]) 
     The path that leaves it out is deeper inside, where the operation goes next.
     """
     names = [getattr(atom, "id", None) for atom in statement.operands]
-    factors = [name for place, name in enumerate(names) if place in statement.rule.linear]
+    factors = [name for index, name in enumerate(names) if index in statement.rule.linear]
     others = [name for name in names if name is not None and name not in items]
     left_out = any(
         _is_zero_on_a_path(builder.body, to_node(outputs[items[name]]))

@@ -386,7 +386,7 @@ class Operation:
         return UNKNOWN if found is UNKNOWN else self._dependent(known(found).fact)
 
     def _places(self) -> list[tuple[int, Value]]:
-        return [(place, each) for place, arg in enumerate(self.args) for each in leaves(arg)]
+        return [(index, each) for index, arg in enumerate(self.args) for each in leaves(arg)]
 
     def _dependent(self, fact: Any) -> Any:
         if isinstance(fact, tree.Tree):

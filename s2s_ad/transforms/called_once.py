@@ -86,13 +86,13 @@ def _lines(program: Program) -> Iterator[tuple[str, int]]:
             yield from _lines(block)
 
 
-def _may_be_left_out(program: Program, place: int, call: Callee) -> bool:
+def _may_be_left_out(program: Program, index: int, call: Callee) -> bool:
     """Whether a branch may give something else for what a steep helper returns: the backward pass
     of a call is not run then (`left_out`)."""
     if not (call.has_poles or call.overflows):
         return False
-    found = {program.body[place].target}
-    for each in program.body[place + 1 :]:
+    found = {program.body[index].target}
+    for each in program.body[index + 1 :]:
         if found.isdisjoint(each.reads):
             continue
         if isinstance(each.rule, Branch | Attempt):
@@ -122,9 +122,9 @@ class _InPlace:
         body = [self._with_blocks(each, program) if inside(each) else each for each in program.body]
         program = program.with_body(body)
         chosen: dict[str, Callee] = {}
-        for place, each in enumerate(program.body):
+        for index, each in enumerate(program.body):
             call = callee_of(each)
-            if call is not None and inside(each) and not _may_be_left_out(program, place, call):
+            if call is not None and inside(each) and not _may_be_left_out(program, index, call):
                 chosen |= {each.target: call} if self._takes(call) else {}
         return _Writer(self, chosen).whole(program) if chosen else program
 

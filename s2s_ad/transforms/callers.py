@@ -25,10 +25,10 @@ def written(builder: Builder, program: Program, values: Sequence[Any]) -> Any:
     return builder.splice(program.with_(body=tuple(body)), atoms)
 
 
-def targets(program: Program, places: Sequence[int]) -> list[Target]:
-    """The leaves at these places, as what is differentiated."""
+def targets(program: Program, indices: Sequence[int]) -> list[Target]:
+    """The leaves at these indices, as what is differentiated."""
     leaves = program.leaves()
-    return [Target(index, program.inputs[index].name, leaves[index]) for index in places]
+    return [Target(index, program.inputs[index].name, leaves[index]) for index in indices]
 
 
 def derivative(builder: Builder, program: Program, index: int, values: Sequence[Any]) -> Any:
@@ -50,12 +50,12 @@ def along(
 
 
 def transposed(
-    builder: Builder, program: Program, values: Sequence[Any], places: Sequence[int], y_bar: Any
+    builder: Builder, program: Program, values: Sequence[Any], indices: Sequence[int], y_bar: Any
 ) -> list:
-    """The adjoints of the leaves at these places, of the adjoint of the output."""
-    if not places:
+    """The adjoints of the leaves at these indices, of the adjoint of the output."""
+    if not indices:
         return []
-    made = cotangent_program(without_effects(program), pair(*targets(program, places)))
+    made = cotangent_program(without_effects(program), pair(*targets(program, indices)))
     made = made.with_(output=made.output.items[1])
     return tree.leaves(written(builder, made, [*values, y_bar]))
 

@@ -71,27 +71,29 @@ class Flow(Caller):
 
     # ---- equations
 
-    def tangent_equation(self, places: list[int]) -> Flow:
+    def tangent_equation(self, indices: list[int]) -> Flow:
         """The equation of the state and its tangent, one behind the other; tangents of what is
         fixed follow what is fixed."""
         writer = _Writer(self, "the equation of the tangent")
         n = writer.length(0)
         y, y_dot = writer.part(slice(None, n)), writer.part(slice(n, None), "_dot")
-        dots = [writer.input(place, "_dot") for place in places]
-        made = tangent_program(self.quiet, targets(self.program, [1 - self.time, *places]))
+        dots = [writer.input(index, "_dot") for index in indices]
+        made = tangent_program(self.quiet, targets(self.program, [1 - self.time, *indices]))
         arguments = self._arguments(y, writer.t, writer.fixed)
         value, dot = written(writer.builder, made, [*arguments, y_dot, *dots]).items
         name = f"{self.program.name}_jvp"
         return self.of(writer.program(name, [value, dot], [*writer.fixed, *dots]))
 
-    def adjoint_equation(self, places: list[int]) -> Flow:
-        """The equation of the state, its adjoint, and the adjoints of what is fixed at places."""
+    def adjoint_equation(self, indices: list[int]) -> Flow:
+        """The equation of the state, its adjoint, and the adjoints of what is fixed at indices."""
         writer = _Writer(self, "the adjoint equation")
-        sizes = [0, *(_size(writer.fixed[place - 2]) for place in places)]
+        sizes = [0, *(_size(writer.fixed[index - 2]) for index in indices)]
         n = writer.length(_total(sizes))
-        after = slice(n, 2 * n if places else None)
+        after = slice(n, 2 * n if indices else None)
         y, y_bar = writer.part(slice(None, n)), writer.part(after, "_bar")
-        made = cotangent_program(self.quiet, pair(*targets(self.program, [1 - self.time, *places])))
+        made = cotangent_program(
+            self.quiet, pair(*targets(self.program, [1 - self.time, *indices]))
+        )
         arguments = self._arguments(y, writer.t, writer.fixed)
         value, bars = written(writer.builder, made, [*arguments, y_bar]).items
         name = f"{self.program.name}_adjoint"
@@ -101,21 +103,21 @@ class Flow(Caller):
     # ---- the adjoint of a solution
 
     def back(
-        self, builder: Builder, places: list[int], points: tuple[Any, Any, Any], fixed: list
+        self, builder: Builder, indices: list[int], points: tuple[Any, Any, Any], fixed: list
     ) -> Symbol:
-        """The adjoints at the first of the points: of the state, then of what is fixed at places.
+        """The adjoints at the first of the points: of the state, then of what is fixed at indices.
 
         They are one vector. points: the states by rows, what is added to the adjoints of all but
         the first, and the times.
         """
-        sizes = [_size(fixed[place - 2]) for place in places]
+        sizes = [_size(fixed[index - 2]) for index in indices]
         adjoint = builder.call(np.zeros, (_total([length(points[0], 1), *sizes]),), {})
         adjoint = builder.named(adjoint, Hint("adjoint", "derived"))
         inner, (k, before, *leaves) = _inside(
             builder, (values.Scalar(int), "k"), adjoint, *points, *fixed
         )
         y, y_bar, t, *others = leaves
-        after = self._step(inner, places, before, (y[k], y_bar[k]), (t[k], t[k - 1]), others)
+        after = self._step(inner, indices, before, (y[k], y_bar[k]), (t[k], t[k - 1]), others)
         loop = Loop(_block(inner, [k, before, *leaves], after), 1, backwards=True)
         count = np.size(points[0], 0)
         return loop.call(builder, [1, count, 1, adjoint, *points, *fixed])[0]
@@ -123,7 +125,7 @@ class Flow(Caller):
     def back_to(
         self,
         builder: Builder,
-        places: list[int],
+        indices: list[int],
         adjoint: Symbol,
         point: tuple[Any, Any, Any],
         start: Any,
@@ -133,11 +135,11 @@ class Flow(Caller):
         operands = [adjoint, *point, start, *fixed]
         then, leaves = _inside(builder, *operands)
         before, y, y_bar, t, until, *others = leaves
-        after = self._step(then, places, before, (y, y_bar), (t, until), others)
+        after = self._step(then, indices, before, (y, y_bar), (t, until), others)
         orelse, same = _inside(builder, *operands)
         n = length(same[1], 0)
         rest: Any = (
-            np.concatenate(_added(places, same[0], same[2], n)) if places else same[0] + same[2]
+            np.concatenate(_added(indices, same[0], same[2], n)) if indices else same[0] + same[2]
         )
         orelse.facts[rest.name] = same[0].fact
         sides = (_block(then, leaves, after), _block(orelse, same, rest))
@@ -146,7 +148,7 @@ class Flow(Caller):
     def _step(
         self,
         builder: Builder,
-        places: list[int],
+        indices: list[int],
         adjoint: Symbol,
         point: tuple[Any, Any],
         span: tuple[Any, Any],
@@ -155,19 +157,19 @@ class Flow(Caller):
         """The adjoints at the end of a span that begins at a point: its state and what is added."""
         y, y_bar = point
         n = length(y, 0)
-        state = np.concatenate([y, *_added(places, adjoint, y_bar, n)])
-        after = self.adjoint_equation(places).at_end(builder, state, span, fixed, n)
+        state = np.concatenate([y, *_added(indices, adjoint, y_bar, n)])
+        after = self.adjoint_equation(indices).at_end(builder, state, span, fixed, n)
         builder.facts[after.name] = adjoint.fact
         return after
 
-    def parts(self, adjoint: Symbol, places: list[int], n: Any, fixed: list) -> tuple[Any, list]:
-        """The adjoint of the state, and those of what is fixed at places."""
+    def parts(self, adjoint: Symbol, indices: list[int], n: Any, fixed: list) -> tuple[Any, list]:
+        """The adjoint of the state, and those of what is fixed at indices."""
         found, offset = [], n
-        for place in places:
-            value = fixed[place - 2]
+        for index in indices:
+            value = fixed[index - 2]
             found.append(_unpacked(adjoint.builder, adjoint, offset, _size(value), value))
             offset = offset + _size(value)
-        return (adjoint[:n] if places else adjoint), found
+        return (adjoint[:n] if indices else adjoint), found
 
     def at_end(self, builder: Builder, y: Any, span: tuple, fixed: list, first: Any) -> Any:
         """The state at the end of a span of time, from the number `first` on, written."""
@@ -206,8 +208,8 @@ class _Writer:
         hint = program.hints.get(program.leaves()[1 - self.flow.time], TEMPORARY)
         return self.builder.named(found, hint.derived(suffix) if suffix else hint)
 
-    def input(self, place: int, suffix: str) -> Symbol:
-        value = self.fixed[place - 2]
+    def input(self, index: int, suffix: str) -> Symbol:
+        value = self.fixed[index - 2]
         return self.builder.symbol(value.fact, self.builder.hints[value.name].derived(suffix))
 
     def program(self, name: str, parts: list, fixed: list) -> Program:
@@ -251,9 +253,9 @@ def _block(builder: Builder, leaves: list[Symbol], output: Symbol) -> Program:
     return block(builder, [each.name for each in leaves], [output])
 
 
-def _added(places: list[int], adjoint: Symbol, y_bar: Symbol, n: Any) -> list:
+def _added(indices: list[int], adjoint: Symbol, y_bar: Symbol, n: Any) -> list:
     """The adjoints, in parts, with y_bar added to that of the state."""
-    return [adjoint[:n] + y_bar, adjoint[n:]] if places else [adjoint + y_bar]
+    return [adjoint[:n] + y_bar, adjoint[n:]] if indices else [adjoint + y_bar]
 
 
 def _total(counts: list) -> Any:
@@ -310,13 +312,13 @@ class Odeint(Flow):
         builder, y = operation.result.builder, operation.result
         (y0, t), fixed = operation.operands[:2], operation.operands[2:]
         y0_dot, t_dot = tangents[:2]
-        given = [place for place in range(2, 2 + len(fixed)) if tangents[place] is not None]
+        given = [index for index in range(2, 2 + len(fixed)) if tangents[index] is not None]
         start = builder.call(np.zeros_like, (y0,), {}) if y0_dot is None else y0_dot
         if t_dot is not None:
             start = start - self.slope(builder, y0, t[0], fixed) * t_dot[0]
         state = np.concatenate([y0, start])
         equation = self.tangent_equation(given)
-        operands = [state, t, *fixed, *(tangents[place] for place in given)]
+        operands = [state, t, *fixed, *(tangents[index] for index in given)]
         y_dot = builder.emit(equation, operands, {})[:, np.size(y0) :]
         builder.facts[y_dot.name] = y.fact
         if t_dot is not None:
@@ -327,9 +329,9 @@ class Odeint(Flow):
         builder, y = operation.result.builder, operation.result
         (y0, t), fixed = operation.operands[:2], operation.operands[2:]
         active = operation.active
-        places = [place for place in range(2, 2 + len(fixed)) if active[place]]
-        adjoint = self.back(builder, places, (y, y_bar, t), fixed)
-        bar, found = self.parts(adjoint, places, length(y, 1), fixed)
+        indices = [index for index in range(2, 2 + len(fixed)) if active[index]]
+        adjoint = self.back(builder, indices, (y, y_bar, t), fixed)
+        bar, found = self.parts(adjoint, indices, length(y, 1), fixed)
         adjoints: list[Any] = [None] * len(active)
         if active[0]:
             adjoints[0] = in_dtype_of(bar + y_bar[0], y0)
@@ -337,8 +339,8 @@ class Odeint(Flow):
             heights = np.sum(self.slopes(builder, y, t, fixed)[1:] * y_bar[1:], axis=1)
             first = -np.sum(bar * self.slope(builder, y0, t[0], fixed))
             adjoints[1] = _joined(builder, first, heights)
-        for place, value in zip(places, found, strict=True):
-            adjoints[place] = in_dtype_of(value, fixed[place - 2])
+        for index, value in zip(indices, found, strict=True):
+            adjoints[index] = in_dtype_of(value, fixed[index - 2])
         return adjoints
 
 

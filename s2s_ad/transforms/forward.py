@@ -214,9 +214,9 @@ def _with_tangents(
         tangents[name] = builder.symbol(program.facts[name], hint)
         hand_in(builder, [tangents[name].name], bounded=False)
     outputs, dots = forward(builder, program, tangents)
-    for place, flag in enumerate(varies):
-        if flag and dots[place] is None:
-            dots[place] = zero_tangent(builder, outputs[place])
+    for index, flag in enumerate(varies):
+        if flag and dots[index] is None:
+            dots[index] = zero_tangent(builder, outputs[index])
     whole = builder.as_body_of(program)
     names = [*program.leaves(), *(each.name for each in tangents.values())]
     results = [*outputs, *(each for each in dots if each is not None)]

@@ -95,14 +95,14 @@ class _Walked:
     outputs: list
     dots: list
 
-    def dots_of(self, places: Iterable[int]) -> list:
+    def dots_of(self, indices: Iterable[int]) -> list:
         """The tangents of these outputs; zeros where a tangent does not vary."""
         with self.builder.at(self.program.origin, "tangent"):
             return [
                 zero_tangent(self.builder, self.outputs[index])
                 if self.dots[index] is None
                 else _filled(self.builder, self.dots[index], self.outputs[index])
-                for index in places
+                for index in indices
             ]
 
     def block(self, leaves: Sequence[str], outputs: Sequence[Any]) -> Program:

@@ -230,8 +230,8 @@ def _with_small(
             wanted.append(each.at(each.origin, "forward"))
     early = [*early]
     for each in reversed(wanted):
-        places = (place for place, other in enumerate(early) if other.target in each.reads)
-        early.insert(1 + max(places, default=-1), each)
+        indices = (index for index, other in enumerate(early) if other.target in each.reads)
+        early.insert(1 + max(indices, default=-1), each)
     return early
 
 

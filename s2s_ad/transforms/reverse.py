@@ -62,7 +62,7 @@ class Reverse:
         builder: where both sweeps are written.
         program: what is differentiated; its leaves are adopted under their own names.
         wanted: the leaves that get an adjoint.
-        outputs: the places of the outputs that do; without it all.
+        outputs: the indices of the outputs that do; without it all.
         repeated: whether the forward sweep runs many times before the backward sweep does.
         handed: whether the backward sweep is a function of its own, to which values are handed.
         called: whether it is a function that is called, or a block of one.
@@ -201,10 +201,10 @@ class Reverse:
     def instead_of(self, result: Symbol, phase: str = "forward") -> Iterator[None]:
         """What is emitted inside stands where the sweep of that phase computed `result`."""
         body = self.builder.body
-        place = next(place for place, each in enumerate(body) if each.target == result.name)
-        after = body[place + 1 :]
-        origin = body[place].origin
-        del body[place:]
+        index = next(index for index, each in enumerate(body) if each.target == result.name)
+        after = body[index + 1 :]
+        origin = body[index].origin
+        del body[index:]
         with self.builder.at(origin, phase):
             yield
         body += after
@@ -225,10 +225,10 @@ class Reverse:
         To the builder the output stays known by its old number.
         """
         body = self.builder.body
-        for place, each in enumerate(body):
+        for index, each in enumerate(body):
             if item_of(each) == (result.name, old):
                 params = {"index": form.constant(new)}
-                body[place] = each.with_call(ITEM, each.operands, params)
+                body[index] = each.with_call(ITEM, each.operands, params)
 
     # ---- the backward sweep
 

@@ -95,21 +95,21 @@ class Choice:
             self.ran = self.builder.emit_item(self.result, region.count - 1)
         useful = activity.useful_operands(region, frozenset(given))
         self.active = [
-            place
-            for place, each in enumerate(self.args)
-            if sweep.name_of(each) in sweep.active and first + place in useful
+            index
+            for index, each in enumerate(self.args)
+            if sweep.name_of(each) in sweep.active and first + index in useful
         ]
         self.known: dict[Key, Any] = {
-            ("leaf", place): sweep.output(each) for place, each in enumerate(self.args)
+            ("leaf", index): sweep.output(each) for index, each in enumerate(self.args)
         }
         self.alike: set[int] = set()  # outputs, lists, whose adjoint is one number for all items
-        for place, adjoint in sorted(given.items()):
-            output = self._output(place)
+        for index, adjoint in sorted(given.items()):
+            output = self._output(index)
             if isinstance(self.builder.fact(output), values.List) and is_one_number(adjoint):
-                self.alike.add(place)
-                self.known["seed", place] = adjoint
+                self.alike.add(index)
+                self.known["seed", index] = adjoint
             else:
-                self.known["seed", place] = sweep.full(adjoint, output)
+                self.known["seed", index] = sweep.full(adjoint, output)
 
     def write(self) -> list[tuple[str, Any]]:
         """The names of operands, and their adjoints."""
@@ -223,9 +223,9 @@ class Choice:
         adjoints = {place: each for place, each in after.items() if each is not before[place]}
         return Side(program, sweep, adjoints, entered)
 
-    def _is_left_out(self, place: int, number: int) -> bool:
+    def _is_left_out(self, index: int, number: int) -> bool:
         """Whether the adjoint of an output is zero wherever that block ran."""
-        where = zero_paths(self.builder, [self.known["seed", place]])
+        where = zero_paths(self.builder, [self.known["seed", index]])
         if where is None:
             return False
         if isinstance(self.region, Branch):
@@ -236,9 +236,9 @@ class Choice:
             return False
         return (where.then if asked[1] == number else where.orelse) is True
 
-    def _selected(self, builder: Builder, entered: dict[Key, Any], place: int) -> Any:
+    def _selected(self, builder: Builder, entered: dict[Key, Any], index: int) -> Any:
         """The adjoint of an output, written as the selection that it is known to be."""
-        adjoint, chosen = entered["seed", place], entered.get(("chosen", place))
+        adjoint, chosen = entered["seed", index], entered.get(("chosen", index))
         if chosen is None:
             return adjoint
         with builder.at(self.builder.origin, "backward"):
@@ -272,10 +272,10 @@ class Choice:
             side.results = [self._result(side, place) for place in changed]
         return [*map(sweep.output, side.block.outputs()), *side.results]
 
-    def _result(self, side: Side, place: int) -> Any:
+    def _result(self, side: Side, index: int) -> Any:
         """The adjoint of a leaf: what it was before where the block does not contribute."""
-        before = side.entered.get(("sum", place), 0.0)
-        return side.sweep.settled(side.block.leaves()[place], side.adjoints.get(place, before))
+        before = side.entered.get(("sum", index), 0.0)
+        return side.sweep.settled(side.block.leaves()[index], side.adjoints.get(index, before))
 
     # ---- both passes in one
 
@@ -354,32 +354,32 @@ class Choice:
             names = [getattr(each, "name", None) for each in outputs]
             for name in side.halves.kept:
                 if name in names:
-                    place = names.index(name)
-                    key, self.known[key] = ("output", place), self._output(place)
+                    index = names.index(name)
+                    key, self.known[key] = ("output", index), self._output(index)
                 else:
                     key = ("saved", self._slot(slots, i, side.joint, name))
                 side.entered[key] = Symbol(side.sweep.builder, name)
         return slots
 
-    def _output(self, place: int) -> Symbol:
-        return self.builder.emit_item(self.result, place)
+    def _output(self, index: int) -> Symbol:
+        return self.builder.emit_item(self.result, index)
 
     def _slot(self, slots: list[Slot], side: int, joint: Program, name: str) -> int:
-        """The place of a value among those handed over."""
+        """The index of a value among those handed over."""
         fact, hint = joint.facts[name], joint.hints.get(name, TEMPORARY)
-        for place, slot in enumerate(slots):
+        for index, slot in enumerate(slots):
             if self.outer.collected and side not in slot.names and _alike(slot.fact, fact):
                 slot.names[side], slot.fact = name, values.join(slot.fact, fact)
-                return place
+                return index
         slots.append(Slot(fact, hint, {side: name}))
         return len(slots) - 1
 
-    def _forward_block(self, place: int, side: Divided, slots: Sequence[Slot]) -> Program:
+    def _forward_block(self, index: int, side: Divided, slots: Sequence[Slot]) -> Program:
         writer = halves.writer(side.joint)
         writer.body += side.halves.early
         outputs = [side.sweep.output(atom) for atom in side.block.outputs()]
         for slot in slots:
-            name = slot.names.get(place)
+            name = slot.names.get(index)
             outputs.append(Symbol(writer, name) if name else self._missing(writer, slot.fact))
         return halves.written(writer, side.joint, side.block.leaves(), outputs)
 

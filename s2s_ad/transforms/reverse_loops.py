@@ -90,17 +90,17 @@ class Backward:
         flags = [outer.name_of(each) in outer.active for each in statement.operands]
         varied = activity.varied_carried(self.loop, flags)
         found = []
-        for place in sorted(varied & activity.useful_carried(self.loop, given)):
-            start = given.get(place)
-            leaf, operand = self.leaves.carried[place], self._operand(args.carried[place])
-            found.append(Carried(leaf, fresh_name(), start, place, operand))
+        for index in sorted(varied & activity.useful_carried(self.loop, given)):
+            start = given.get(index)
+            leaf, operand = self.leaves.carried[index], self._operand(args.carried[index])
+            found.append(Carried(leaf, fresh_name(), start, index, operand))
         first = len(args.bounds) + self.loop.carried
         useful = activity.useful_operands(self.loop, frozenset(given))
-        for place, each in enumerate(args.fixed):
+        for index, each in enumerate(args.fixed):
             operand = self._operand(each)
-            if operand is not None and first + place in useful:
+            if operand is not None and first + index in useful:
                 start = outer.adjoints.pop(operand, None)
-                found.append(Carried(self.leaves.fixed[place], fresh_name(), start, None, operand))
+                found.append(Carried(self.leaves.fixed[index], fresh_name(), start, None, operand))
         return found
 
     def _is_one_number(self, each: Carried) -> bool:
@@ -278,18 +278,18 @@ class Backward:
         joint, results = best.joint, [value for _, value in best.adjoints]
         late = (each.target for each in best.halves.late if isinstance(each, form.Op))
         needed = {*best.halves.kept, *late}
-        for place, (leaf, value) in enumerate(zip(self.leaves.carried, carried, strict=True)):
+        for index, (leaf, value) in enumerate(zip(self.leaves.carried, carried, strict=True)):
             if not isinstance(value, Symbol) or value.name == leaf:
                 continue
-            found = restoring(joint, places | {place: (leaf, value.name)}, needed)
-            if found is None or place not in found.after.values():
+            found = restoring(joint, places | {index: (leaf, value.name)}, needed)
+            if found is None or index not in found.after.values():
                 continue
             more = [*results, *(Symbol(best.sweep.builder, name) for name in found.leaves)]
             made = halves.halve(found.program, more, free=lasting, restoring=found, **options)
             parts = (best.sweep, best.adjoints, found.program, made)
             other = self._pass(*parts, lasting, found.after)
             if self._cost(other) < self._cost(best):
-                best, places = other, places | {place: (leaf, value.name)}
+                best, places = other, places | {index: (leaf, value.name)}
         return best
 
     def _cost(self, made: Pass) -> float:
@@ -376,15 +376,15 @@ class Backward:
 
     def _shadows(self, carried: list, kept: list[str]) -> dict[str, int]:
         found: dict[str, int] = {}
-        for place, value in enumerate(carried):
-            name, leaf = getattr(value, "name", None), self.leaves.carried[place]
+        for index, value in enumerate(carried):
+            name, leaf = getattr(value, "name", None), self.leaves.carried[index]
             if name not in kept or leaf not in kept or name in found:
                 continue
             first = leaf
             while first in found:
                 first = self.leaves.carried[found[first]]
             if first != name:
-                found[name] = place
+                found[name] = index
         return found
 
     # ---- the backward loop
@@ -438,8 +438,8 @@ class Backward:
         rest = writer.emit_item(pair, 1)
         return writer.named(rest, writer.hints[items.name])
 
-    def _final(self, place: int) -> Symbol:
-        return self.builder.emit_item(self.result, place)
+    def _final(self, index: int) -> Symbol:
+        return self.builder.emit_item(self.result, index)
 
     def _start(self, each: Carried) -> Any:
         """What a carried adjoint is before the loop."""

@@ -38,20 +38,20 @@ def scheduled_passes(
     """
     whole, first = call.whole or call, ScheduledCallee.numbers
     loop = Loop(call.one_pass, call.carried)  # the facts of a loop hold for all passes
-    seeds = tuple(place for place in seeds if place < call.carried)
+    seeds = tuple(index for index in seeds if index < call.carried)
     varied = activity.varied_carried(loop, active)
     carried = varied & activity.useful_carried(loop, seeds)
     useful = activity.useful_operands(loop, frozenset(seeds))
     moving = tuple(
-        first + place in useful and active[first + place]
-        if place >= call.carried
-        else place in carried
-        for place in range(len(active) - first)
+        first + index in useful and active[first + index]
+        if index >= call.carried
+        else index in carried
+        for index in range(len(active) - first)
     )
     key = ("scheduled", moving, call is whole, outer.repeated)
     if key not in whole.derived:
         _WayBack(split, outer, whole, moving, guarded=call is not whole).write(key)
-    needs = [("argument", place) for place in range(len(active))]
+    needs = [("argument", index) for index in range(len(active))]
     if call is not whole:
         needs[1] = ("output", call.carried)
     backward = whole.derived[key]
@@ -207,7 +207,7 @@ class _WayBack:
 
     def _places(self) -> tuple[int, ...]:
         flags = self.flags[1 : 1 + self.call.carried]
-        return tuple(place for place, flag in enumerate(flags) if flag)
+        return tuple(index for index, flag in enumerate(flags) if flag)
 
     def _added(self, builder: Builder, results: list[list], sums: list) -> list:
         """Adjoints of what is carried, and those of what is fixed added to their sums."""

@@ -62,10 +62,10 @@ class Handed:
     """An adjoint that is just what the function is given as the adjoint of an output.
 
     Attributes:
-        place: which of the adjoints that it is given.
+        index: which of the adjoints that it is given.
     """
 
-    place: int
+    index: int
 
 
 def handed(adjoints: Sequence[Any], given: Sequence[str]) -> list[Handed | None]:
@@ -213,7 +213,7 @@ def gathered(
             adjoints.append([next(rest)])
             continue
         if isinstance(elements, Handed):
-            adjoints.append([y_bars[elements.place]])
+            adjoints.append([y_bars[elements.index]])
             continue
         summands, like = [], atoms[elements.leaf]
         called = builder.hints.get(like.name, TEMPORARY), hints.get(elements.leaf, TEMPORARY)

@@ -32,7 +32,7 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
             body.append(statement)
         elif isinstance(call := statement.rule, RestoringCallee):
             args = statement.operands
-            operands = [*args[: call.place], *args[call.place + 1 :]]
+            operands = [*args[: call.index], *args[call.index + 1 :]]
             body.append(statement.with_call(call.plain(), operands))
         elif isinstance(call, SavingCallee):
             saving[statement.target] = statement, call

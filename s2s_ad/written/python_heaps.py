@@ -7,14 +7,14 @@ from typing import Any
 
 def heappush(heap: list, item: Any) -> None:
     heap.append(item)
-    place = len(heap) - 1
-    while place > 0:
-        above = (place - 1) // 2
+    index = len(heap) - 1
+    while index > 0:
+        above = (index - 1) // 2
         if not item < heap[above]:
             break
-        heap[place] = heap[above]
-        place = above
-    heap[place] = item
+        heap[index] = heap[above]
+        index = above
+    heap[index] = item
 
 
 def heappop(heap: list) -> Any:
@@ -38,22 +38,22 @@ def heappushpop(heap: list, item: Any) -> Any:
 
 
 def heapify(x: list) -> None:
-    for place in range(len(x) // 2 - 1, -1, -1):
-        sink(x, place, x[place])
+    for index in range(len(x) // 2 - 1, -1, -1):
+        sink(x, index, x[index])
 
 
-def sink(heap: list, place: int, item: Any) -> None:
-    """Put the item at the place, or where it belongs below: behind what is equal."""
-    below = 2 * place + 1
+def sink(heap: list, index: int, item: Any) -> None:
+    """Put the item at the index, or where it belongs below: behind what is equal."""
+    below = 2 * index + 1
     while below < len(heap):
         if below + 1 < len(heap) and not heap[below] < heap[below + 1]:
             below += 1
         if item < heap[below]:
             break
-        heap[place] = heap[below]
-        place = below
-        below = 2 * place + 1
-    heap[place] = item
+        heap[index] = heap[below]
+        index = below
+        below = 2 * index + 1
+    heap[index] = item
 
 
 def nsmallest(n: int, iterable: Any, key: Any = None) -> list:

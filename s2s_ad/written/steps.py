@@ -18,14 +18,14 @@ def items_of_object(iterator: Any) -> Any:
 
 def by_index(items: Any) -> Any:
     """The items of an object that is indexed: they end with the first IndexError."""
-    place = 0
+    index = 0
     while True:
         try:
-            each = items[place]
+            each = items[index]
         except IndexError:
             return
         yield each
-        place += 1
+        index += 1
 
 
 def thrown(generator: Any, error: Any) -> None:

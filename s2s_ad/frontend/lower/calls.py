@@ -249,10 +249,10 @@ def _called(
     lowering: Lowering, known: Callable, function: Any, args: list, kwargs: dict[str, Any]
 ) -> Any:
     """The call of a function, once for each text, or each object, that an argument may be."""
-    place = next((i for i, each in enumerate(args) if is_word(each)), None)
+    index = next((i for i, each in enumerate(args) if is_word(each)), None)
     asks = known in (_by_handler, by_rule, of_text) and unwrap(function) not in HOLDS_ANY
-    if place is not None and asks:
-        return HANDLERS[Word](lowering, [function, args, place], kwargs)
+    if index is not None and asks:
+        return HANDLERS[Word](lowering, [function, args, index], kwargs)
     if asks:
         several = next((each for each in (*args, *kwargs.values()) if is_picked(each)), None)
         if several is not None:

@@ -36,18 +36,18 @@ class Taken:
     symbol: Symbol
     is_number: bool
 
-    def test(self, lowering: Lowering, place: int) -> tuple[Symbol, bool]:
+    def test(self, lowering: Lowering, index: int) -> tuple[Symbol, bool]:
         """(condition, its truth on that path)."""
         if self.is_number:
-            return lowering.call(operator.eq, self.symbol, place), True
-        return self.symbol, place == 0
+            return lowering.call(operator.eq, self.symbol, index), True
+        return self.symbol, index == 0
 
 
 @dataclass(eq=False, slots=True)
 class Choice:
     """On one path a joined array is `item`, which is an array of before or a view of one."""
 
-    place: int
+    index: int
     path: Path
     item: Reference
     taken: Taken | None = None
@@ -86,7 +86,7 @@ class Choices:
         """
         found: dict[int, tuple[Reference, list[Choice]]] = {}
         near, unexplained = [], []
-        for place, (item, path) in enumerate(zip(items, paths, strict=True)):
+        for index, (item, path) in enumerate(zip(items, paths, strict=True)):
             if not isinstance(item, Reference) or item.number:
                 continue
             root = item.root
@@ -94,7 +94,7 @@ class Choices:
             if not exact or item.number is None or not all(map(_is_array, _bases(item))):
                 unexplained += [root, *root.kin]
                 continue
-            found.setdefault(id(root), (root, []))[1].append(Choice(place, path, item))
+            found.setdefault(id(root), (root, []))[1].append(Choice(index, path, item))
             near.append(root)
             for other in root.kin:
                 if other is not joined:
@@ -135,7 +135,7 @@ class Choices:
         for each in near:
             memory.relate(new, each)
             self.explained.add(frozenset((id(new), id(each))))
-        again = [Choice(each.place, each.path, old, each.taken) for each in choices]
+        again = [Choice(each.index, each.path, old, each.taken) for each in choices]
         self.sources[id(new)] = [(old, again)]
         self.users.setdefault(id(old), []).append(new)
         self._complete.add(id(new))
@@ -240,7 +240,7 @@ class Choices:
         """Whether the path of the choice was taken."""
         if choice.taken is None:
             return None
-        condition, truth = choice.taken.test(self.lowering, choice.place)
+        condition, truth = choice.taken.test(self.lowering, choice.index)
         if truth and values.is_truth(condition.fact):
             return condition
         return self.lowering.call(bool if truth else operator.not_, condition)

@@ -255,17 +255,17 @@ def for_each_text(lowering: Lowering, value: Any, act: Callable[[str], Any]) -> 
 
 
 def _of_each_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-    """A call of a function whose argument at a place is a text that is not known."""
-    function, given, place = args
-    if is_open_text(given[place]):
+    """A call of a function whose argument at an index is a text that is not known."""
+    function, given, index = args
+    if is_open_text(given[index]):
         made = HANDLERS[OPEN_TEXT](lowering, [function, given], kwargs)
         if made is not None:
             return made
 
     def act(text: str) -> Any:
-        return apply(lowering, function, [*given[:place], text, *given[place + 1 :]], kwargs)
+        return apply(lowering, function, [*given[:index], text, *given[index + 1 :]], kwargs)
 
-    return for_each_text(lowering, given[place], act)
+    return for_each_text(lowering, given[index], act)
 
 
 HANDLERS[Word] = _of_each_text

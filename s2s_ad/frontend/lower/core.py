@@ -340,12 +340,12 @@ class Lowering:
 
     def run(self, body: list[gast.stmt]) -> Exits:
         """Lower statements up to the first that leaves; says whether what follows is reached."""
-        for place, node in enumerate(body):
+        for index, node in enumerate(body):
             if self._is_root():
                 self.root = getattr(node, "lineno", self.root)
             if _kind(node) not in STATEMENTS:
                 raise self.refuse(node)
-            rest = body[place + 1 :]
+            rest = body[index + 1 :]
             if rest and decides(node):
                 return branch_and_rest(self, node, rest, self._run_one)
             result = self._run_one(node)

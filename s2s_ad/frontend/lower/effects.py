@@ -456,8 +456,8 @@ def _rebuilt(
     if isinstance(node, gast.Call):
         shown = _shown_as_text(lowering, node, bound)
         args = [
-            _as_printed(lowering, each, bound, shown[place]) if place in shown else each
-            for place, each in enumerate(node.args)
+            _as_printed(lowering, each, bound, shown[index]) if index in shown else each
+            for index, each in enumerate(node.args)
         ]
         node = gast.Call(node.func, _with_texts(node.args, args, shown), node.keywords)
     fields = {

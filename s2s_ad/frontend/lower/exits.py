@@ -73,8 +73,8 @@ def structured(function: gast.FunctionDef) -> tuple[gast.stmt, ...]:
 def rearranged(body: Sequence[gast.stmt]) -> list[gast.stmt]:
     """The statements with what follows an exit moved into the branch that goes on."""
     result: list[gast.stmt] = []
-    for place, node in enumerate(body):
-        rest = list(body[place + 1 :])
+    for index, node in enumerate(body):
+        rest = list(body[index + 1 :])
         if isinstance(node, gast.If) and rest and may_leave(node):
             joined = _with_rest(node, rest)
             if joined is not None:

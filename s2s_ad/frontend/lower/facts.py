@@ -100,11 +100,11 @@ def unravel_index(lowering: Lowering, indices: Any, shape: Any, order: Any = "C"
     if not any(isinstance(each, Symbol) for each in (indices, *sizes)):
         known = np.unravel_index(known_object(indices), tuple(map(known_object, sizes)))
         return sequence(tuple, [lowering.call(np.asarray, each.tolist()) for each in known])
-    places = []
+    slots = []
     for size in reversed(sizes[1:]):
-        places.append(lowering.call(operator.mod, indices, size))
+        slots.append(lowering.call(operator.mod, indices, size))
         indices = lowering.call(operator.floordiv, indices, size)
-    return sequence(tuple, [indices, *reversed(places)])
+    return sequence(tuple, [indices, *reversed(slots)])
 
 
 @evaluates(np.ravel_multi_index)

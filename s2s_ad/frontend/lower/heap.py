@@ -184,8 +184,8 @@ class Memory(Kinship):
         self._dead.append((clock, self._clock))
 
     def _is_dead(self, each: Any) -> bool:
-        place = bisect.bisect_left(self._dead, (each.born, 0)) - 1  # the last one before its birth
-        return place >= 0 and each.born <= self._dead[place][1]
+        index = bisect.bisect_left(self._dead, (each.born, 0)) - 1  # the last one before its birth
+        return index >= 0 and each.born <= self._dead[index][1]
 
     def changes(self, mark: Mark) -> list[Any]:
         """The objects that existed then and were changed since, in order of their first change.

@@ -230,10 +230,10 @@ def fill_diagonal(lowering: Lowering, a: Reference, val: Any, wrap: Any = False)
             count = lowering.builder.call(np.minimum, (count, sizes[axis]), {})
     if 1 in a.shape:
         count = 1
-    place = lowering.builder.call(np.arange, (count,), {})
+    index = lowering.builder.call(np.arange, (count,), {})
     if not _is_scalar(lowering, value) and (count == 1 or value.ndim != 1):
         value = lowering.builder.call(np.resize, (value, (count,)), {})  # NumPy repeats them
-    set_item(lowering, a, (place,) * rank, value)
+    set_item(lowering, a, (index,) * rank, value)
 
 
 @evaluates(np.put_along_axis)
@@ -301,15 +301,15 @@ def _spread(lowering: Lowering, value: Any, like: Symbol) -> Any:
     return lowering.builder.call(np.broadcast_to, (value, np.shape(like)), {})
 
 
-def _each(a, places, operands, function):
-    for k in range(len(places)):
-        a[places[k]] = function(a[places[k]], *[x if np.ndim(x) == 0 else x[k] for x in operands])
+def _each(a, indices, operands, function):
+    for k in range(len(indices)):
+        a[indices[k]] = function(a[indices[k]], *[x if np.ndim(x) == 0 else x[k] for x in operands])
 
 
-def _each_of_several(a, places, operands, function):
-    for k in range(len(places[0])):
-        place = tuple([each[k] for each in places])
-        a[place] = function(a[place], *[x if np.ndim(x) == 0 else x[k] for x in operands])
+def _each_of_several(a, indices, operands, function):
+    for k in range(len(indices[0])):
+        index = tuple([each[k] for each in indices])
+        a[index] = function(a[index], *[x if np.ndim(x) == 0 else x[k] for x in operands])
 
 
 HANDLERS[np.ufunc.at] = at

@@ -78,7 +78,7 @@ class ByIndex:
     def __getitem__(self, part: slice) -> ByIndex:
         return ByIndex(self.lowering, self.value, self.start + part.start)
 
-    def _at(self, place: int) -> Any:
+    def _at(self, index: int) -> Any:
         """The item; NOTHING where there is none for certain."""
         lowering = self.lowering
         frames, start = len(lowering.frames), len(lowering.builder.body)
@@ -86,7 +86,7 @@ class ByIndex:
         perhaps = failing(lowering, (IndexError,))
         lowering.caught.append((IndexError,))
         try:
-            item = call_method(lowering, self.value, "__getitem__", [place])
+            item = call_method(lowering, self.value, "__getitem__", [index])
             if any(map(perhaps, lowering.builder.body[start:])):
                 raise _step_by_step(self.value)
             return item

@@ -275,8 +275,8 @@ def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
 
         def at(index: Any) -> Any:
             start = lowering.call(operator.mul, index, count)
-            places = [lowering.call(operator.add, start, i) for i in range(count)]
-            return sequence(tuple, [source.at(each) for each in places])
+            indices = [lowering.call(operator.add, start, i) for i in range(count)]
+            return sequence(tuple, [source.at(each) for each in indices])
 
         number = lowering.call(operator.floordiv, source.length, count)
         return Items(number, at, source.sources)

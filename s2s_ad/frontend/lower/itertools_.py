@@ -172,8 +172,8 @@ def part(lowering: Lowering, items: Any, *bounds: Any) -> Any:
     known = [None if each is None else operator.index(each) for each in bounds]
     items = HANDLERS[Iterator](lowering, items)
     if isinstance(items, Items) and is_number(items.length, ENDLESS) and slice(*known).stop:
-        places = range(ENDLESS)[slice(*known)]
-        return sequence(list, [items.at(each) for each in places])
+        indices = range(ENDLESS)[slice(*known)]
+        return sequence(list, [items.at(each) for each in indices])
     return sequence(list, list(itertools.islice(_items(lowering, items), *known)))
 
 

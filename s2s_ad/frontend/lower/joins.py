@@ -311,8 +311,8 @@ class Join:
         if not isinstance(template, Tree):
             return template
         columns = [
-            self._column(part, [x if x is UNDEFINED else x.items[place] for x in parts])
-            for place, part in enumerate(template.items)
+            self._column(part, [x if x is UNDEFINED else x.items[index] for x in parts])
+            for index, part in enumerate(template.items)
         ]
         return Tree(template.kind, template.keys, tuple(columns))
 
@@ -333,8 +333,8 @@ class Join:
 
     def tree(self, items: Sequence[Any], first: Tree, hint: Hint) -> Tree:
         columns = []
-        for place, key in enumerate(first.keys):
-            column = [each if each is UNDEFINED else each.items[place] for each in items]
+        for index, key in enumerate(first.keys):
+            column = [each if each is UNDEFINED else each.items[index] for each in items]
             columns.append(self.value(column, inner_hint(hint, key)))
         return Tree(first.kind, first.keys, tuple(columns))
 
@@ -387,9 +387,9 @@ class Join:
                 if truths[0] is not truths[1]:
                     self.lowering.assumptions.note_flag(symbols[0], truth, condition, side)
 
-    def outputs(self, place: int) -> list[gast.AST]:
+    def outputs(self, index: int) -> list[gast.AST]:
         """The outputs of the block of one path."""
-        return [atoms[place] for atoms, _ in self.columns.values()]
+        return [atoms[index] for atoms, _ in self.columns.values()]
 
 
 def joined_array(lowering: Lowering, items: Sequence[Any], others: list) -> Symbol:

@@ -412,17 +412,17 @@ class Rolling:
         """Whether arrays share memory after a pass that did not at its start."""
         memory = self.lowering.memory
         pairs = [
-            (entered[place], end)
-            for place, end in ends.items()
-            if isinstance(end, Reference) and isinstance(entered.get(place), Reference)
+            (entered[index], end)
+            for index, end in ends.items()
+            if isinstance(end, Reference) and isinstance(entered.get(index), Reference)
         ]
-        for place, (start, end) in enumerate(pairs):
+        for index, (start, end) in enumerate(pairs):
             outer = {id(each) for each in (end.root, *end.root.kin) if each.born <= self.clock}
             if not end.number and not outer <= {id(each) for each in start.root.kin}:
                 return True
             if (start.number and not end.number) or (end.refusal and not start.refusal):
                 return True
-            for start_2, end_2 in pairs[:place]:
+            for start_2, end_2 in pairs[:index]:
                 if memory.may_share(end, end_2) and not memory.may_share(start, start_2):
                     return True
         return False

@@ -375,8 +375,8 @@ def passes(
 ) -> Exits:
     """The passes one after the other, up to one that leaves the loop."""
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
-    for place, item in enumerate(items):
-        if place == MOST_WRITTEN:
+    for index, item in enumerate(items):
+        if index == MOST_WRITTEN:
             raise UnsupportedError(
                 "S2S201",
                 f"more than {MOST_WRITTEN} items one by one",
@@ -393,7 +393,7 @@ def passes(
         if stops is not False:
             lowering.frame.locals[SKIP] = stops
             return unless_left(
-                lowering, lambda rest=items[place + 1 :]: passes(lowering, node, rest)
+                lowering, lambda rest=items[index + 1 :]: passes(lowering, node, rest)
             )
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
     return CONTINUE

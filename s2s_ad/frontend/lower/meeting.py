@@ -83,7 +83,7 @@ def unite(
     """Let hold what holds after the paths, once `emit` has made a region of their blocks."""
     lowering.memory.bury(min(path.clock for path in join.paths))  # what is joined is made anew
     names, contents = joined_names(lowering, join), joined_contents(lowering, join)
-    sides = [(path.body, join.outputs(place)) for place, path in enumerate(join.paths)]
+    sides = [(path.body, join.outputs(index)) for index, path in enumerate(join.paths)]
     free = dict.fromkeys(name for side in sides for name in free_names(lowering, *side))
     blocks = [block(lowering, body, [*free], outputs) for body, outputs in sides]
     if join.columns or any(path.body for path in join.paths):

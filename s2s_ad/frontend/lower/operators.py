@@ -336,16 +336,16 @@ def compare(lowering: Lowering, node: gast.Compare) -> Any:
     return _chain(lowering, node, lowering.evaluate_any(node.left), 0)
 
 
-def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any:
+def _chain(lowering: Lowering, node: gast.Compare, left: Any, index: int) -> Any:
     """The comparisons from one on; the next is only looked at where this one is true."""
-    right = lowering.evaluate_any(node.comparators[place])
-    result = _compared(lowering, node, type(node.ops[place]), left, right)
+    right = lowering.evaluate_any(node.comparators[index])
+    result = _compared(lowering, node, type(node.ops[index]), left, right)
     truth = known_truth(result)
-    if place + 1 == len(node.ops) or truth is False:
+    if index + 1 == len(node.ops) or truth is False:
         return result
     if truth:
-        return _chain(lowering, node, right, place + 1)
-    return lazily(lowering, False, result, lambda: _chain(lowering, node, right, place + 1))
+        return _chain(lowering, node, right, index + 1)
+    return lazily(lowering, False, result, lambda: _chain(lowering, node, right, index + 1))
 
 
 def _compared(

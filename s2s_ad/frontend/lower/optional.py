@@ -89,8 +89,8 @@ def merged(contents: Sequence[Tree]) -> tuple[type, tuple]:
 
 def _is_within(keys: tuple, others: tuple) -> bool:
     """Whether some keys stand among others in the same order."""
-    places = [others.index(each) for each in keys]
-    return places == sorted(places)
+    indices = [others.index(each) for each in keys]
+    return indices == sorted(indices)
 
 
 def is_partial(content: Any) -> bool:

@@ -131,16 +131,16 @@ class _Texts:
             return items
         if len({(each.kind, each.keys) for each in plain}) > 1:
             return items
-        for place, column in enumerate(zip(*(each.items for each in plain), strict=True)):
+        for index, column in enumerate(zip(*(each.items for each in plain), strict=True)):
             if all(type(each) is str for each in column) and len(set(column)) > 1:
-                self.places[place,] = list(column)
+                self.places[index,] = list(column)
         if not self.places:
             return items
         return [self._with_number(i, each) for i, each in enumerate(plain)]
 
     def _with_number(self, number: int, item: Tree) -> Tree:
         parts = [
-            number if (place,) in self.places else each for place, each in enumerate(item.items)
+            number if (index,) in self.places else each for index, each in enumerate(item.items)
         ]
         return Tree(item.kind, item.keys, tuple(parts))
 

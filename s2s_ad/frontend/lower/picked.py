@@ -148,9 +148,9 @@ def table(values: Sequence[Any], alike: Alike) -> list[tuple[list, list]]:
     No two objects of one value share a row, those of others do where they are alike.
     """
     rows: list[tuple[Any, list, list]] = []
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         for flag, member in [] if value is UNDEFINED else options(value):
-            free = [row for row in rows if row[2][place] is UNDEFINED]
+            free = [row for row in rows if row[2][index] is UNDEFINED]
             same = [row for row in free if row[0] is member] or [
                 row for row in free if alike(row[0], member)
             ]
@@ -159,7 +159,7 @@ def table(values: Sequence[Any], alike: Alike) -> list[tuple[list, list]]:
                 same = [(member, flags, [UNDEFINED] * len(values))]
                 rows += same
             _, flags, objects = same[0]
-            flags[place], objects[place] = flag, member
+            flags[index], objects[index] = flag, member
     return [(flags, objects) for _, flags, objects in rows]
 
 

@@ -48,11 +48,11 @@ def with_one_replaced(
 
 
 def in_order(lowering: Lowering, items: Sequence[Any], order: Symbol) -> list[Any]:
-    """The items at the places that an array says: each is one of them."""
+    """The items at the indices that an array has: each is one of them."""
     found = []
-    for place in range(len(items)):
+    for slot in range(len(items)):
         with lowering.builder.trusting([0]):
-            index = lowering.call(operator.getitem, order, place)
+            index = lowering.call(operator.getitem, order, slot)
         flags = [lowering.call(operator.eq, index, each) for each in range(len(items))]
         found.append(of_flags(lowering, flags, items))
     return found
@@ -73,7 +73,7 @@ def _flags_of_places(
         wrong = lowering.call(operator.or_, below, outside)
         lowering.raise_where(wrong, IndexError(message))
         index = lowering.call(operator.mod, index, count)
-    return [lowering.call(operator.eq, index, place) for place in range(count)]
+    return [lowering.call(operator.eq, index, slot) for slot in range(count)]
 
 
 def _is_position(index: Symbol, count: int) -> bool:
@@ -128,10 +128,10 @@ def of_flags(lowering: Lowering, flags: Sequence[Symbol], items: Sequence[Any]) 
     if all(map(may_be_picked, items)) and not any(map(is_picked, items)):
         return picked(list(zip(flags, items, strict=True)))
 
-    def among(place: int) -> Any:
-        if place + 1 == len(items):
-            return items[place]
-        test = asked_here(lowering, flags[place]) if place else flags[place]
-        return choose(lowering, test, lambda: items[place], lambda: among(place + 1))
+    def among(index: int) -> Any:
+        if index + 1 == len(items):
+            return items[index]
+        test = asked_here(lowering, flags[index]) if index else flags[index]
+        return choose(lowering, test, lambda: items[index], lambda: among(index + 1))
 
     return among(0)

@@ -127,15 +127,15 @@ def handed_back(
     """
     given = value_leaves(arguments)
     count = len(outputs) - len(changed)
-    for place, output in zip(changed, outputs[count:], strict=True):
-        _check_alone(lowering, name, given, place)
-        lowering.memory.store(given[place], output)
+    for index, output in zip(changed, outputs[count:], strict=True):
+        _check_alone(lowering, name, given, index)
+        lowering.memory.store(given[index], output)
     return placed(lowering, arguments, result, outputs[:count])
 
 
-def _check_alone(lowering: Lowering, name: str, given: list, place: int) -> None:
+def _check_alone(lowering: Lowering, name: str, given: list, index: int) -> None:
     """Refuse where an array that a call changes may share memory with another argument."""
-    target, others = given[place], [*given[:place], *given[place + 1 :]]
+    target, others = given[index], [*given[:index], *given[index + 1 :]]
     alone = not any(each is target or lowering.memory.may_share(each, target) for each in others)
     if not isinstance(target, Reference) or not alone:
         raise SharedMemoryError(
@@ -254,7 +254,7 @@ def _round(
     try:
         result = lowering.enter_frame(frame, inner)
         _note_changes(lowering, call, given, lowering.memory.changes(mark))
-        contents = [Symbol(builder, given[place].name) for place in call.changed]
+        contents = [Symbol(builder, given[index].name) for index in call.changed]
     except Raises:
         result = NEVER
     except BaseException:
@@ -277,11 +277,11 @@ def _round(
 def _note_changes(lowering: Lowering, call: OpenCall, given: list, changes: list) -> None:
     """Note which of the arguments were changed; anything else may not be."""
     for each in changes:
-        place = next((i for i, other in enumerate(given) if other is each), None)
-        if place is None:
+        index = next((i for i, other in enumerate(given) if other is each), None)
+        if index is None:
             raise _changes(call, lowering)
-        if place not in call.changed:
-            call.changed.append(place)
+        if index not in call.changed:
+            call.changed.append(index)
 
 
 def _values_in(result: Any) -> list:
@@ -365,9 +365,9 @@ def _say(
     if call.stub is not None and len(facts) == len(call.returned):
         facts = [_generic(values.join(*pair)) for pair in zip(call.returned, facts, strict=True)]
     call.returned = facts
-    places = itertools.count()
+    indices = itertools.count()
     call.result = tree.tree_map(
-        lambda leaf: Returned(next(places)) if is_value(leaf) else leaf, result
+        lambda leaf: Returned(next(indices)) if is_value(leaf) else leaf, result
     )
     call.stub = _stub(builder, call, make_frame())
 

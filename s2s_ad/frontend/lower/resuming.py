@@ -141,8 +141,8 @@ class _Resuming:
 
     def _iterator(self, loop: gast.stmt) -> str:
         """The local that holds what a loop reads."""
-        place = next(i for i, each in enumerate(self.loops) if each is loop)
-        return f"items of loop {place}"
+        index = next(i for i, each in enumerate(self.loops) if each is loop)
+        return f"items of loop {index}"
 
     # ---- up to the next yield
 
@@ -194,10 +194,10 @@ class _Resuming:
 
     def follows(self, body: Block, target: gast.stmt, after: Block) -> Block:
         """What runs from a yield on that stands in the body, and what runs after the body."""
-        place = next(
+        index = next(
             i for i, each in enumerate(body) if any(x is target for x in own_nodes([each]))
         )
-        node, rest = body[place], _joined(self.up_to_yields(body[place + 1 :]), after)
+        node, rest = body[index], _joined(self.up_to_yields(body[index + 1 :]), after)
         if node is target:
             return rest
         inside = any(each is target for each in own_nodes(node.body))
@@ -210,7 +210,7 @@ class _Resuming:
 def _routed(body: Block, again: Block, left: Block) -> Block:
     """The end of a pass that stands outside of its loop, with what runs after it."""
     made: Block = []
-    for place, node in enumerate(body):
+    for index, node in enumerate(body):
         if isinstance(node, gast.Break):
             return made + left
         if isinstance(node, gast.Continue):
@@ -218,7 +218,7 @@ def _routed(body: Block, again: Block, left: Block) -> Block:
         if not any(map(_is_of_loop, leavers([node]))):
             made.append(node)
             continue
-        rest = body[place + 1 :]
+        rest = body[index + 1 :]
         branches = [_routed(_joined(each, rest), again, left) for each in (node.body, node.orelse)]
         return [*made, gast.copy_location(gast.If(node.test, *branches), node)]
     return _joined(made, again)

@@ -194,8 +194,8 @@ def transposed(structure: Any, items: Sequence[Any]) -> Any:
     if not isinstance(structure, Tree):
         return structure
     made = [
-        transposed(part, [_parts(each)[place] for each in items])
-        for place, part in enumerate(structure.items)
+        transposed(part, [_parts(each)[index] for each in items])
+        for index, part in enumerate(structure.items)
     ]
     return Tree(structure.kind, structure.keys, tuple(made))
 

@@ -169,13 +169,13 @@ def position(lowering: Lowering, items: Any, value: Any) -> Any:
         return _searched(lowering, runtime.list_index, items, value)
     if is_sequence(value) or class_of(value) is not None:
         return _compared_in_turn(lowering, list(enumerate(items.items)), value)
-    for place, each in enumerate(items.items):
-        if each is value and is_known(sequence(tuple, list(items.items[:place]))):
-            return place
+    for index, each in enumerate(items.items):
+        if each is value and is_known(sequence(tuple, list(items.items[:index]))):
+            return index
         if not is_known(each, value):
             return _searched(lowering, runtime.list_index, items, value)
         if known_object(each) == known_object(value):
-            return place
+            return index
     raise lowering.there_is_none(_not_found(value))
 
 

@@ -114,7 +114,7 @@ def part(lowering: Lowering, value: Box, start: int, stop: int | None) -> Box:
 def in_order(lowering: Lowering, value: Box, items: list) -> Box:
     """The list of what is there, where `items` begin with that."""
     total = entries_there(lowering, value)
-    beyond = (lowering.call(operator.ge, place, total) for place in range(len(items)))
+    beyond = (lowering.call(operator.ge, index, total) for index in range(len(items)))
     left = [optional(each, item, Lacking) for each, item in zip(beyond, items, strict=True)]
     return Box(lowering.memory, _content(left), list)
 

@@ -130,7 +130,7 @@ def _are_windows(x: Symbol, steps: list[Step | None]) -> bool:
     known = [each for each in steps if each is not None]
     if [each.axis for each in known] != [*range(x.ndim), x.ndim - 1] or len(known) < len(steps):
         return False
-    return all(each.is_one for place, each in enumerate(known) if place != x.ndim - 1)
+    return all(each.is_one for index, each in enumerate(known) if index != x.ndim - 1)
 
 
 def _are_equal(lowering: Lowering, one: Any, other: Any) -> bool:

@@ -215,8 +215,8 @@ class _Parts:
         found: list[gast.stmt] = []
         part: list[gast.stmt] = []
         body = [each for node in body for each in _one_by_one(node)]
-        for place, node in enumerate(body):
-            rest = body[place + 1 :]
+        for index, node in enumerate(body):
+            rest = body[index + 1 :]
             inside = None if isinstance(node, SIMPLE) else self._inside(node, catching, flags)
             if inside is None:
                 part.append(node)

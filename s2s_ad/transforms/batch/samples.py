@@ -101,11 +101,11 @@ def each_of_program(
     computed = [
         i for i, atom in enumerate(atoms) if getattr(atom, "id", None) not in (None, *leaves)
     ]
-    facts = [program.fact(atoms[place]) for place in computed]
+    facts = [program.fact(atoms[index]) for index in computed]
     _refuse_ragged(program, facts, ragged)
     with context.builder.at(program.origin):
         _warn(context, program.name)
-        chosen = program.with_(output=tree.tuple_of(atoms[place] for place in computed))
+        chosen = program.with_(output=tree.tuple_of(atoms[index] for index in computed))
 
         def write(builder: Builder, operands: list) -> list:
             items = builder.splice(chosen, dict(zip(leaves, operands, strict=True))).items
@@ -116,8 +116,8 @@ def each_of_program(
         kinds = [program.facts[name] for name in leaves]
         found = iter(_each(context, write, operands, flags, kinds, facts, [program]))
     outputs = [
-        next(found) if place in computed else context.builder.view(atom, arguments)
-        for place, atom in enumerate(atoms)
+        next(found) if index in computed else context.builder.view(atom, arguments)
+        for index, atom in enumerate(atoms)
     ]
     return outputs, [context.is_batched(each) for each in outputs]
 
