@@ -102,6 +102,8 @@ class Choice:
         self.known: dict[Key, Any] = {
             ("leaf", index): sweep.output(each) for index, each in enumerate(self.args)
         }
+        # the paths on which none of this runs: see `left_out`
+        self.left_out = zero_paths(self.builder, given.values())
         self.alike: set[int] = set()  # outputs, lists, whose adjoint is one number for all items
         for index, adjoint in sorted(given.items()):
             output = self._output(index)
@@ -154,11 +156,12 @@ class Choice:
         if not any(is_steep(side.sweep.builder) for side in sides):
             return sides
         mark, count = self.builder.mark(), len(names)
-        for kind, place in [*names]:
-            chosen = chosen_of(self.builder, self.known[kind, place]) if kind == "seed" else None
-            if chosen is not None:
-                self.known["chosen", place] = chosen
-                names["chosen", place] = fresh_name()
+        for kind, index in [*names]:
+            chosen = chosen_of(self.builder, self.known[kind, index]) if kind == "seed" else None
+            whole = chosen is not None and isinstance(chosen.fact, values.Scalar)
+            if chosen is not None and not (whole and self.left_out):
+                self.known["chosen", index] = chosen
+                names["chosen", index] = fresh_name()
         if len(names) == count:
             self.builder.undo(mark)
             return sides
