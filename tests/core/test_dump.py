@@ -7,7 +7,7 @@ import pytest
 
 from s2s_ad import grad
 from s2s_ad.core import passes
-from s2s_ad.core.dump import WHOLE, Dump, change_text
+from s2s_ad.core.dump import Dump, change_text
 from s2s_ad.simplify.dead import DEAD
 
 
@@ -18,7 +18,7 @@ def unused(x):
 
 
 def long(x):
-    for _ in range(WHOLE):
+    for _ in range(30):
         x = np.sin(x) * x + x
     y = np.cos(x)  # noqa: F841
     a = x[0]

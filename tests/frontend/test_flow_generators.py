@@ -262,7 +262,7 @@ PROGRAMS = [
 @pytest.mark.parametrize(
     "function, argument, what",
     [
-        (enumerated_and_changed, 1.3, "must be known"),
+        (enumerated_and_changed, 1.3, "computed from values"),
         (two_read_one, 1.3, "read twice"),
         (read_twice, XS, "read twice"),
         (changes_an_item, XS, "what was changed"),

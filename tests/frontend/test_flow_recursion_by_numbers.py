@@ -65,9 +65,15 @@ def of_a_number_that_is_not_known(xs):
     return doubled({0: xs[0]}, int(xs[1] * 3))
 
 
-@pytest.mark.parametrize("function", [too_many_calls, of_a_number_that_is_not_known])
-def test_what_is_too_much_is_refused(function):
-    with pytest.raises(S2SError, match="calls itself with a number") as caught:
+@pytest.mark.parametrize(
+    "function, code, what",
+    [
+        (too_many_calls, "S2S206", "calls itself with a number"),
+        (of_a_number_that_is_not_known, "S2S205", "a key, .* that is computed from values"),
+    ],
+)
+def test_what_is_too_much_is_refused(function, code, what):
+    with pytest.raises(S2SError, match=what) as caught:
         jit(function)(XS)
-    assert caught.value.code == "S2S206"
+    assert caught.value.code == code
     assert caught.value.origin is not None

@@ -292,7 +292,7 @@ def _one_by_one(
     named = lowering.builder.call(operator.getitem, (settled(target), place), {})
     check_cast(lowering.builder.call(ufunc, (named, *rest), {}).fact, target.fact, "same_kind")
     operands = [x if _is_scalar(lowering, x) else _spread(lowering, x, named) for x in rest]
-    arguments = {"a": target, "places": sequence(tuple, found) if several else found[0]}
+    arguments = {"a": target, "indices": sequence(tuple, found) if several else found[0]}
     arguments |= {"operands": sequence(tuple, operands), "function": ufunc}
     lowering.enter(_each_of_several if several else _each, arguments)
 
