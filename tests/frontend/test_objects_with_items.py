@@ -161,8 +161,8 @@ class Usual(OrderedDict):
         super().__setitem__(key, value * 1.5)
 
     def __missing__(self, key):
-        value = self[key] = 0.5
-        return value
+        self[key] = 0.5
+        return self[key]
 
 
 def of_kinds_of_dict(x):

@@ -582,8 +582,15 @@ class Lowering:
             self.frames.pop()
 
     def _is_inside(self, frame: Frame, arguments: dict[str, Any]) -> bool:
-        """Whether a call of the same form is being lowered: with other objects it is another."""
+        """Whether a call of the same form is being lowered: with other objects it is another.
+
+        A function of this library that the user's calls again is none: who calls without end is
+        the user's.
+        """
         around = [each for each in self.frames if each.owner is frame.owner]
+        if around and frame.is_own:
+            since = self.frames[self.frames.index(around[-1]) :]
+            around = around if all(each.is_own for each in since) else []
         form_of_call = call_key(self, frame.owner, arguments)[0] if around else None
         return any(
             form_of_call is None or call_key(self, each.owner, each.arguments)[0] == form_of_call
