@@ -106,6 +106,13 @@ class S2SError(Exception):
             self.args = (self._text(),)
         return self
 
+    def out_of(self, file: str) -> S2SError:
+        """This error, without a place where that is in the file."""
+        if self.origin is not None and self.origin.file == file:
+            self.origin = None
+            self.args = (self._text(),)
+        return self
+
     def _text(self) -> str:
         lines = [f"{self.code}: {self.what}"]
         if self.origin is not None:

@@ -3,6 +3,7 @@
 import array
 import collections.abc
 import copy
+import heapq
 from collections import OrderedDict, UserDict, UserList
 
 import numpy as np
@@ -321,3 +322,26 @@ class Turned(np.ndarray):
 def test_what_is_refused(f, message):
     with pytest.raises(S2SError, match=message):
         grad(f)(1.0)
+
+
+def index_that_is_a_text(x):
+    return Path([x])["first"]
+
+
+def heap_of_numbers_and_texts(x):
+    heap = [x]
+    heapq.heappush(heap, "first")
+    return heap[0]
+
+
+@pytest.mark.parametrize(
+    "f, line",
+    [
+        (index_that_is_a_text, 'return Path([x])["first"]'),
+        (heap_of_numbers_and_texts, 'heapq.heappush(heap, "first")'),
+    ],
+)
+def test_what_a_method_written_here_refuses_is_shown_where_it_is_called(f, line):
+    with pytest.raises(S2SError) as caught:
+        grad(f)(1.0)
+    assert caught.value.origin.text.strip() == line

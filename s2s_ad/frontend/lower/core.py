@@ -370,22 +370,26 @@ class Lowering:
         return Placed(self, self.origin(node))
 
     def error_at(self, error: BaseException, origin: Origin) -> BaseException:
-        """What to raise for an exception from the lowering of a node; itself where it says all."""
+        """What to raise for an exception from the lowering of a node; itself where it says all.
+
+        In a function of this library it stands nowhere: it is the user's call that is shown.
+        """
+        own = self.in_own()
         if isinstance(error, LengthError):
             raised = error.raises(f"{error.what}; {error.help}")
             if self._is_reached() and not self.is_caught(raised):
-                return error.at(origin)
+                return error if own else error.at(origin)
             return self._raised_here(raised)
         if isinstance(error, S2SError):
-            return error.at(origin) if error.origin is None else error
+            return error.out_of(origin.file) if own else error.at(origin)
         if isinstance(error, NeedStatic):
-            self.needed_at = self.needed_at or origin
+            self.needed_at = self.needed_at or (None if own else origin)
             return error
         if isinstance(error, RecursionError):
             return self.too_deep(origin)
         if not isinstance(error, Exception) or _passes(error):
             return error
-        explained = self.explained(error, origin)
+        explained = self.explained(error, None if own else origin)
         explained.__cause__ = error
         return explained
 
