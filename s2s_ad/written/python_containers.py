@@ -11,7 +11,25 @@ from typing import Any
 from s2s_ad.written.marks import unsupported
 
 
-class Items:
+class Holding:
+    """What a class has of both."""
+
+    _s2s_held: Any
+
+    def __len__(self) -> int:
+        return len(self._s2s_held)
+
+    def __iter__(self) -> Iterator:
+        return iter(self._s2s_held)
+
+    def __reversed__(self) -> Iterator:
+        return reversed(self._s2s_held)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._s2s_held
+
+
+class Items(Holding):
     """What a class has of list."""
 
     _s2s_held: list
@@ -52,18 +70,6 @@ class Items:
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
         self._s2s_held.sort(key=key, reverse=reverse)
 
-    def __len__(self) -> int:
-        return len(self._s2s_held)
-
-    def __iter__(self) -> Iterator:
-        return iter(self._s2s_held)
-
-    def __reversed__(self) -> Iterator:
-        return reversed(self._s2s_held)
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self._s2s_held
-
     def __getitem__(self, index: Any) -> Any:
         return self._s2s_held[index]
 
@@ -96,7 +102,7 @@ class Items:
         return self._s2s_held != list(other) if isinstance(other, list) else NotImplemented
 
 
-class Entries:
+class Entries(Holding):
     """What a class has of dict."""
 
     _s2s_held: dict
@@ -135,18 +141,6 @@ class Entries:
 
     def copy(self) -> dict:
         return self._s2s_held.copy()
-
-    def __len__(self) -> int:
-        return len(self._s2s_held)
-
-    def __iter__(self) -> Iterator:
-        return iter(self._s2s_held)
-
-    def __reversed__(self) -> Iterator:
-        return reversed(self._s2s_held)
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._s2s_held
 
     def __getitem__(self, key: Any) -> Any:
         if key in self._s2s_held or not hasattr(type(self), "__missing__"):
