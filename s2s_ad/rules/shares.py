@@ -1,8 +1,8 @@
-"""Shares and unit vectors: what is known of a value that is divided by a sum of its own.
+"""Shares, unit vectors and what is centred: what is known of a value beside a sum of its own.
 
 e / sum(e) sums to one, so what is shared out by it comes back: in log-sum-exp, `top +
 log(sum(exp(x - top)))`, this shows that the derivative by `top` is zero. And the derivative of
-y = e / sum(e) as a whole is (y_bar - sum(y_bar * y)) / sum(e).
+y = e / sum(e) as a whole is (y_bar - sum(y_bar * y)) / sum(e). x - mean(x) sums to zero.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
     rule, operands, _ = builder.definition(x)
     if rule is None or x.ndim is None:
         return None
+    axes = support.normal_axes(axis, x.ndim)
+    if builder.phase == "backward" and _is_centred(builder, x, axes):
+        return 0.0  # as an adjoint, a number
     if rule.function in (operator.add, operator.sub):
         return _of_terms(builder, rule.function, operands, x, axis, keepdims)
     if rule.function is operator.neg:
@@ -39,10 +42,50 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
         return of_element(builder, x, axis, keepdims)
     if rule.function not in (operator.mul, operator.truediv):
         return None
-    axes = support.normal_axes(axis, x.ndim)
     share = _of_share if rule.function is operator.truediv else _of_product
     found = share(builder, operands, axes, keepdims)
     return _of_multiple(builder, x, axis, keepdims) if found is None else found
+
+
+def _is_centred(builder: Builder, x: Symbol, axes: tuple[int, ...]) -> bool:
+    """Whether it is a - mean(a), which sums to zero, or a multiple that is one along these axes."""
+    rule, operands, _ = builder.definition(x)
+    if rule is None or rule.function not in (operator.sub, operator.mul, operator.truediv):
+        return False
+    if rule.function is operator.sub:
+        whole = values.same_shape(values.shape_of(builder.fact(operands[0])), x.shape)
+        return whole and _is_mean_of(builder, operands[1], operands[0], axes)
+    pairs = [operands, operands[::-1]] if rule.function is operator.mul else [operands]
+    return any(
+        isinstance(e, Symbol)
+        and values.same_shape(e.shape, x.shape)
+        and _is_one_along(builder, factor, x.ndim, axes)
+        and _is_centred(builder, e, axes)
+        for e, factor in pairs
+    )
+
+
+def _is_mean_of(builder: Builder, mean: Any, e: Any, axes: tuple[int, ...]) -> bool:
+    """Whether it is the mean along these axes, where it is taken from what it is the mean of."""
+    total, kept = _total(builder, mean, axes)
+    rule, operands, params = builder.definition(total)
+    if rule is None or rule.function is not np.mean or not isinstance(e, Symbol) or e.ndim is None:
+        return False
+    if not is_same(operands[0], e) or not params.keys() <= {"axis", "keepdims"}:
+        return False
+    along = support.normal_axes(params.get("axis"), e.ndim)
+    in_front = [*along] == [*range(len(along))]  # broadcasting puts them there
+    fits = bool(params.get("keepdims")) if kept else True
+    return sorted(along) == sorted(axes) and (fits or in_front)
+
+
+def _is_one_along(builder: Builder, factor: Any, rank: int, axes: tuple[int, ...]) -> bool:
+    """Whether a factor of what has this rank is the same for all elements along these axes."""
+    shape = values.shape_of(builder.fact(factor))
+    if shape is None:
+        return False
+    own = [axis - rank + len(shape) for axis in axes]
+    return all(axis < 0 or (type(shape[axis]) is int and shape[axis] == 1) for axis in own)
 
 
 def _of_multiple(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
@@ -358,7 +401,9 @@ def _of_terms(
     """The sum of two terms of one shape, at least one of which is shared out."""
     whole = [isinstance(e, Symbol) and values.same_shape(e.shape, x.shape) for e in terms]
     found = [shared_out(builder, each, axis, keepdims) for each in terms] if all(whole) else []
-    if all(each is None for each in found):
+    if all(each is None or (_is_plain(each) and each == 0) for each in found) and None in found:
+        return None  # the sum of one of them is no shorter than that of both
+    if not found:
         return None
     given = {"axis": axis, "keepdims": keepdims} if keepdims else {"axis": axis}
     sums = [np.sum(e, **given) if f is None else f for e, f in zip(terms, found, strict=True)]

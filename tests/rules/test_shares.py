@@ -276,3 +276,63 @@ def test_a_share_is_finite_unless_what_it_is_of_may_be_zero(number, infinite):
     builder = Builder()
     e = np.exp(builder.symbol(values.Array(np.dtype(float), (values.fresh_dim(),))))
     assert may_be_infinite(builder, e / (np.sum(e) + number)) is infinite
+
+
+# ---- what differs from its mean sums to zero
+
+
+def variance(x):
+    return np.sum((x - np.mean(x)) ** 2)
+
+
+def deviation_of_columns(x):
+    return np.sum(W[:3] * np.sqrt(np.mean((x - np.mean(x, axis=0)) ** 2, axis=0)))
+
+
+def of_each_row(x):
+    centred = x - np.mean(x, axis=1, keepdims=True)
+    return np.sum(W * np.sum(centred**2, axis=1))
+
+
+def correlation(x):
+    a, b = x[:, 0] - np.mean(x[:, 0]), x[:, 1] - np.mean(x[:, 1])
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+@pytest.mark.parametrize("f", [variance, deviation_of_columns, of_each_row])
+def test_no_mean_is_taken_of_an_adjoint_that_sums_to_zero(f):
+    assert "np.sum(" not in grad(f).source(X)
+    np.testing.assert_allclose(grad(f)(X), differences(f, X), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(vmap(grad(f))(X[None])[0], grad(f)(X), rtol=1e-12, atol=1e-14)
+
+
+def of_a_mean_along_another_axis(x):
+    """What is taken from a row is the mean of another."""
+    square = x @ x.T
+    return np.sum((square - np.mean(square, axis=1)) ** 2)
+
+
+def weighted_along_the_axis(x):
+    return np.sum(W[:, None] * (x - np.mean(x, axis=0)) ** 2)
+
+
+def of_all_less_that_of_columns(x):
+    return np.sum((x - np.mean(x)) ** 2 * np.mean(x, axis=0))
+
+
+def of_another(x):
+    return np.sum((x - np.mean(x**2)) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        correlation,
+        of_a_mean_along_another_axis,
+        weighted_along_the_axis,
+        of_all_less_that_of_columns,
+        of_another,
+    ],
+)
+def test_what_sums_to_something_is_summed(f):
+    np.testing.assert_allclose(grad(f)(X), differences(f, X), rtol=1e-6, atol=1e-7)
