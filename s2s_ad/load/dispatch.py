@@ -156,7 +156,7 @@ class Assumed:
         """What is assumed, in terms of the parameters and of what is captured."""
         names = values.names_of_inputs(self.abstract)
         names |= {atom: text for atom, *_, text in self.captured}
-        return [sizes.guard_text(each, names) for each in self.guards]
+        return [*dict.fromkeys(sizes.guard_text(each, names) for each in self.guards)]
 
     def texts_of_counts(self, length: str) -> list[str] | None:
         """What `serves` asks, with parameters and `length` for len; None where that is no

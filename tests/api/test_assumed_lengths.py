@@ -428,6 +428,9 @@ def test_text_says_what_it_assumes_unless_it_assumes_nothing():
     assert "for arguments" not in gradient.source(*args, standalone=True)
     assert "for arguments" not in gradient.source()
     assert "for arguments" not in grad(lambda x: np.sum(x * x)).source(np.ones(3))
+    captured = np.ones(4)
+    once = grad(lambda x: np.sum(captured[:3] * x)).source(np.ones(3))
+    assert "# for arguments with len(captured) >= 3\n" in once
 
 
 def test_text_that_stands_alone_is_right_for_other_lengths_too():
