@@ -272,7 +272,7 @@ class Nest:
     def first_updates(self) -> Iterator[tuple[int, str]]:
         """The updates of elements that the array still has from before the outermost loop.
 
-        Each by its name, with the place of the array among those that the loop carries. Of a side
+        Each by its name, with the index of the array among those that the loop carries. Of a side
         of a branch they are those of the array as it is before the branch.
         """
         for array in self.arrays:

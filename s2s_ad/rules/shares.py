@@ -68,15 +68,10 @@ def _is_centred(builder: Builder, x: Symbol, axes: tuple[int, ...]) -> bool:
 def _is_mean_of(builder: Builder, mean: Any, e: Any, axes: tuple[int, ...]) -> bool:
     """Whether it is the mean along these axes, where it is taken from what it is the mean of."""
     total, kept = _total(builder, mean, axes)
-    rule, operands, params = builder.definition(total)
-    if rule is None or rule.function is not np.mean or not isinstance(e, Symbol) or e.ndim is None:
-        return False
-    if not is_same(operands[0], e) or not params.keys() <= {"axis", "keepdims"}:
-        return False
-    along = support.normal_axes(params.get("axis"), e.ndim)
-    in_front = [*along] == [*range(len(along))]  # broadcasting puts them there
-    fits = bool(params.get("keepdims")) if kept else True
-    return sorted(along) == sorted(axes) and (fits or in_front)
+    in_front = sorted(axes) == [*range(len(axes))]  # broadcasting puts them there
+    return _is_sum_of(builder, total, e, axes, kept, np.mean) or (
+        in_front and _is_sum_of(builder, mean, e, axes, False, np.mean)
+    )
 
 
 def _is_one_along(builder: Builder, factor: Any, rank: int, axes: tuple[int, ...]) -> bool:
@@ -428,9 +423,17 @@ def _total(builder: Builder, value: Any, axes: tuple[int, ...]) -> tuple[Any, bo
     return (operands[0], False) if sorted(inserted) == sorted(axes) else (value, True)
 
 
-def _is_sum_of(builder: Builder, total: Any, e: Any, axes: tuple[int, ...], kept: bool) -> bool:
+def _is_sum_of(
+    builder: Builder,
+    total: Any,
+    e: Any,
+    axes: tuple[int, ...],
+    kept: bool,
+    function: Any = np.sum,
+) -> bool:
+    """Whether a value is the sum, or the mean, of another along these axes, kept or not."""
     rule, operands, params = builder.definition(total)
-    if rule is None or rule.function is not np.sum or bool(params.get("keepdims")) is not kept:
+    if rule is None or rule.function is not function or bool(params.get("keepdims")) is not kept:
         return False
     if not isinstance(e, Symbol) or not is_same(operands[0], e) or e.ndim is None:
         return False

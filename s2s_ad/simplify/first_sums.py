@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.elements import Nest
-from s2s_ad.analysis.indices import index_kind
-from s2s_ad.core import form, values
+from s2s_ad.core import form
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, everywhere, map_blocks, region_of
 from s2s_ad.simplify.own_zeros import makes_zeros
-from s2s_ad.simplify.sums import as_store, keeps_dtype
+from s2s_ad.simplify.sums import as_store, can_be_store
 
 
 def set_first_sums(program: Program) -> Program:
@@ -71,20 +70,13 @@ def _stored(program: Program, first: set[str]) -> Program:
     return program.with_body(
         [
             as_store(each, each.operands[0])
-            if each.target in first and _adds_once(program, each)
+            if each.target in first
+            and each.function is runtime.index_add
+            and can_be_store(program, each)
             else each
             for each in program.body
         ]
     )
-
-
-def _adds_once(program: Program, statement: form.Statement) -> bool:
-    """Whether it adds to elements, to each once, and a store would leave the dtype what it is."""
-    if statement.function is not runtime.index_add:
-        return False
-    fact, index = program.fact(statement.operands[0]), statement.parameters["index"]
-    plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
-    return plain and values.is_inexact(fact) is True and keeps_dtype(program, statement)
 
 
 SET_FIRST_SUMS = Pass("set-first-sums", everywhere(set_first_sums))

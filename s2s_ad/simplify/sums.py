@@ -277,12 +277,19 @@ def _is_diagonal(program: Program, statement: Any, made: Mapping[str, form.Op]) 
 
 
 def _touches_zeros(program: Program, statement: form.Statement, others: list[gast.AST]) -> bool:
-    """Whether what is added to is certain to be zero still, and the dtype stays what it is."""
+    """Whether what is added to is certain to be zero still, and a store would do for that."""
+    index = statement.parameters["index"]
+    apart = all(are_apart(index, other) or _is_rest(program, index, other) for other in others)
+    return apart and can_be_store(program, statement)
+
+
+def can_be_store(program: Program, statement: form.Statement) -> bool:
+    """Whether a sum into elements that are zero names each once, and a store of what is added
+    would leave the dtype what it is."""
     fact, index = program.fact(statement.operands[0]), statement.parameters["index"]
     plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
-    plain = plain or _is_mask(program, index)
-    apart = all(are_apart(index, other) or _is_rest(program, index, other) for other in others)
-    return plain and apart and values.is_inexact(fact) is True and keeps_dtype(program, statement)
+    once = plain or _is_mask(program, index)
+    return once and values.is_inexact(fact) is True and _keeps_dtype(program, statement)
 
 
 def _is_mask(program: Program, index: gast.AST) -> bool:
@@ -325,10 +332,10 @@ def _summed(statement: form.Statement) -> str:
 def _same_elements(program: Program, zeros: form.Statement, statement: form.Statement) -> bool:
     """Whether the two name the same elements, and the dtype stays what it is."""
     indices = [each.parameters["index"] for each in (zeros, statement)]
-    return keeps_dtype(program, statement) and index_text(indices[0]) == index_text(indices[1])
+    return _keeps_dtype(program, statement) and index_text(indices[0]) == index_text(indices[1])
 
 
-def keeps_dtype(program: Program, statement: form.Statement) -> bool:
+def _keeps_dtype(program: Program, statement: form.Statement) -> bool:
     """Whether a store converts what is added as the sum does."""
     given, array = (program.fact(each) for each in reversed(statement.operands))
     weak = isinstance(given, values.Scalar) and given.kind in (int, float)

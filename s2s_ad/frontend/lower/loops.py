@@ -361,18 +361,14 @@ def finished(lowering: Lowering, node: gast.For | gast.While, broke: Any, return
 # ---- pass after pass -----------------------------------------------------------------------------
 
 
-def unrolled(
-    lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current | ByIndex
-) -> Exits:
+def unrolled(lowering: Lowering, node: gast.For, items: Apart) -> Exits:
     """A loop over items that are known, written out."""
     passes(lowering, node, items)
     broke, returned = (lowering.frame.locals.get(flag, False) for flag in (BREAK, RETURN))
     return finished(lowering, node, broke, returned)
 
 
-def passes(
-    lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current | ByIndex
-) -> Exits:
+def passes(lowering: Lowering, node: gast.For, items: Apart) -> Exits:
     """The passes one after the other, up to one that leaves the loop."""
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
     for index, item in enumerate(items):
