@@ -9,6 +9,8 @@ from s2s_ad import S2SError, grad, jit, vmap
 BODIES = {
     "flat": "y = x + 0\n    y.flat[3] = x[0, 0] ** 2\n    return sum([q**2 for q in y.flat]) * x",
     "flat_all": "y = x.T.copy()\n    y.flat = x[0, 1] * x[1, 2]\n    return y * x.T",
+    "flat_repeated": "y = x.T.copy()\n    y.flat = x[0]\n    y[1:].flat = [x[1, 0]]\n    return y",
+    "flat_cut": "y = x[:, 1:] * 1.0\n    y.flat = x.T * x.T\n    y.flat = x[0, :0]\n    return y",
     "flat_of_a_view": "y = np.copy(x)\n    y[:, 1:].flat[2] *= x[0, 0]\n    return y * y.flat[5]",
     "item": "return x.item(1, 2) * x.item(3) * x[0, 0].item() * x[0, 0].reshape(1, 1).item()",
     "item_of_a_vector": "return x[0].item(2) * x[1].item(-1) * x",

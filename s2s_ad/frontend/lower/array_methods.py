@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
@@ -18,7 +19,7 @@ from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequen
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.heap import READ_ONLY, Reference, View, settled
 from s2s_ad.frontend.lower.kinds import is_number
-from s2s_ad.frontend.lower.stores import replace
+from s2s_ad.frontend.lower.stores import as_array, replace, set_item
 from s2s_ad.frontend.lower.subscripts import read_item
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.shapes import reshape_like
@@ -40,6 +41,19 @@ def _flat(lowering: Lowering, x: Symbol) -> Any:
         raise _refused("'flat' of an array whose rank is not known", "give example arguments")
     view = View(x, np.ravel, lambda whole, part: reshape_like(part, whole))
     return lowering.memory.viewed(np.ravel(settled(x)), view)
+
+
+def _set_flat(lowering: Lowering, x: Reference, value: Any) -> None:
+    """`x.flat = values`: one after the other, over and over until the array is full."""
+    whole, part = _flat(lowering, x), as_array(lowering, value)
+    if isinstance(part, Symbol) and part.shape != ():
+        part = np.ravel(part)
+        given, count = (values.size_of_dim(each.shape[0]) for each in (part, whole))
+        if not sizes.differs(given, 0) and (given.known == 0 or sizes.is_assumed(given, 0)):
+            return  # NumPy stores nothing
+        if not sizes.equals(given, count):
+            part = lowering.builder.call(np.resize, (part, (np.size(settled(x)),)), {})
+    set_item(lowering, whole, Ellipsis, part)
 
 
 def _itemsize(lowering: Lowering, x: Symbol) -> int:
@@ -209,7 +223,7 @@ def _reshaped(view: View, shape: Any) -> View:
     )
 
 
-SETTERS["shape"] = set_shape
+SETTERS |= {"flat": _set_flat, "shape": set_shape}
 
 
 @evaluates(np.ndarray)

@@ -316,14 +316,14 @@ def _set_by_class(lowering: Lowering, kind: type, holder: Any, name: str, value:
 
 
 def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:
-    """`x.flat = value`, `x.real = value`, `x.imag = value`, `x.shape = shape`"""
+    """`x.flat = values`, `x.real = value`, `x.imag = value`, `x.shape = shape`"""
     if name in SETTERS:
         SETTERS[name](lowering, holder, value)
         return
     if not hasattr(np.ndarray, name):
         error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         raise lowering.python_raises(error)
-    if name not in ("flat", "imag", "real"):
+    if name not in ("imag", "real"):
         raise UnsupportedError(
             "S2S204",
             f"an assignment to the attribute {name!r} of an array",
