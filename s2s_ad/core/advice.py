@@ -36,8 +36,8 @@ RELATIVES = {
     "scipy.signal.welch": "np.fft.rfft",
     "scipy.special.smirnov": "scipy.special.ndtr",
 }
-#: how alike two names have to be, from 0 to 1
-ALIKE = 0.6
+#: how alike two names have to be, from 0 to 1: of one package, and of any other
+ALIKE, ALIKE_ELSEWHERE = 0.6, 0.8
 
 
 def no_derivative(
@@ -56,7 +56,7 @@ def no_derivative(
         start = f"{first}; or give it" if first else "give it"
         code = "\n".join(f"        {each}" for each in lines)
         whole = f"{start} a rule of your own, outside the function, and call {own}(...):\n{code}"
-    elif given and not any(map(_may_vary, given)):
+    elif not any(map(_may_vary, given)):
         whole = "call it outside of the function, and hand in what it gives"
     else:
         whole = first or "write it as a plain Python function of NumPy calls that have rules"
@@ -74,14 +74,17 @@ def no_derivative(
 
 def closest(function: Any) -> str | None:
     """The function with a rule whose name is most like this one's, of its own module if there is
-    one; None where no name is like it."""
+    one; None where no name is like it. What a package without rules has means something else,
+    unless its name is almost the same."""
     own = describe(function)
     if own in RELATIVES:
         return RELATIVES[own]
     module, _, name = own.rpartition(".")
     known = sorted(filter(None, map(_public, list(RULES))))
+    packages = {each.partition(".")[0] for each in known}
+    alike = ALIKE if module.partition(".")[0] in packages else ALIKE_ELSEWHERE
     return _most_alike(name, [each for each in known if each.rpartition(".")[0] == module]) or (
-        _most_alike(name, known)
+        _most_alike(name, known, alike)
     )
 
 
@@ -93,11 +96,11 @@ def _public(function: Any) -> str | None:
     return home and home.path
 
 
-def _most_alike(name: str, paths: Sequence[str]) -> str | None:
+def _most_alike(name: str, paths: Sequence[str], alike: float = ALIKE) -> str | None:
     by_name: dict[str, str] = {}
     for path in paths:
         by_name.setdefault(path.rpartition(".")[2], path)
-    found = difflib.get_close_matches(name, by_name, 1, ALIKE)
+    found = difflib.get_close_matches(name, by_name, 1, alike)
     return by_name[found[0]] if found else None
 
 

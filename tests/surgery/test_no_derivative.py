@@ -63,6 +63,12 @@ def test_the_lines_work_when_pasted(body, x, derivative, expected):
     np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6)
 
 
+def test_what_is_given_nothing_is_called_outside():
+    """The help for datetime.now was math.pow, the name that is most like it."""
+    error, _ = refusal("import datetime as d\n    return x * d.datetime.now().hour", X)
+    assert error.help == "call it outside of the function, and hand in what it gives"
+
+
 def test_the_error_says_what_and_where():
     error, lines = refusal("return np.sum(scipy.special.kolmogi(x))", X)
     assert error.what == "scipy.special.kolmogi has no rule"

@@ -226,7 +226,7 @@ def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_library(lowering, value, name)
     if isinstance(value, np.dtype) or is_method_of_optional(value, name):
         return getattr(value, name)
-    plain = isinstance(value, str | bytes | frozenset)
+    plain = isinstance(value, str | bytes | frozenset | int | float | complex)
     if plain and isinstance(getattr(value, name), types.BuiltinMethodType):
         return Method(getattr(type(value), name), value)
     return _of_known(lowering, value, name)
@@ -264,9 +264,7 @@ def _refused(what: str, help: str = "") -> UnsupportedError:
 def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
     if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
-        if hasattr(x.fact.kind, name):
-            raise _refused(f"{name!r} of a number of type {x.fact.kind.__name__}")
-        raise no_attribute(lowering, x.fact.kind, name)
+        return _of_number(lowering, x, x.fact.kind, name)
     if values.is_tensor(x.fact):
         found = _of_tensor(lowering, x, name)
         if found is not None:
@@ -284,10 +282,26 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         raise SharedMemoryError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
         )
-    raise _not_of_arrays(lowering, x, name)
+    return _not_of_arrays(lowering, x, name)
 
 
-def _not_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Exception:
+def _of_number(lowering: Lowering, x: Symbol, kind: type, name: str) -> Any:
+    held = getattr(kind, name, None)
+    if held in HANDLERS:
+        return Method(held, x)
+    if held is not None:
+        raise _refused(f"{name!r} of a number of type {kind.__name__}")
+    raise no_attribute(lowering, kind, name)
+
+
+def _not_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Any:
+    """A method that NumPy's numbers have and arrays lack; what to raise for any other attribute."""
+    if x.shape == () and getattr(float, name, None) in HANDLERS:
+        return _of_number(lowering, x, float, name)
+    raise _unknown_of_arrays(lowering, x, name)
+
+
+def _unknown_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Exception:
     """What to raise for an attribute that arrays do not have, or that is not supported."""
     unknown = isinstance(x.fact, values.Unknown)
     if not unknown and not any(hasattr(each, name) for each in (np.ndarray, np.float64)):

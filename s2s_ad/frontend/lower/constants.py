@@ -48,7 +48,7 @@ def makes_constant(function: Any) -> bool:
     if isinstance(function, type):
         return issubclass(function, CLASSES)
     if isinstance(function, types.MethodDescriptorType):
-        return issubclass(function.__objclass__, CLASSES)
+        return issubclass(function.__objclass__, (*CLASSES, *PYTHON_NUMBERS))
     return any(function == each for each in MAKERS)
 
 

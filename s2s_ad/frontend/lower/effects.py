@@ -438,8 +438,9 @@ def _rebuilt(
     if isinstance(node, COMPREHENSIONS):
         return _comprehension(lowering, node, bound)
     _check(lowering, node, bound)
-    if isinstance(node, gast.Compare) and (asked := _asks_what_it_is(lowering, node, bound)):
-        return asked
+    asks = ASKS.get(type(node))
+    if asks is not None and (answer := asks(lowering, node, bound)) is not None:
+        return answer
     if isinstance(node, gast.Name):
         if node.id in bound:
             return form.name(bound[node.id], type(node.ctx))
@@ -454,12 +455,7 @@ def _rebuilt(
         if isinstance(holder, WITH_ATTRIBUTES) or is_library(holder):
             return _item(lowering, node, holder, bound)
     if isinstance(node, gast.Call):
-        shown = _shown_as_text(lowering, node, bound)
-        args = [
-            _as_printed(lowering, each, bound, shown[index]) if index in shown else each
-            for index, each in enumerate(node.args)
-        ]
-        node = gast.Call(node.func, _with_texts(node.args, args, shown), node.keywords)
+        node = _call_of_texts(lowering, node, bound)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
         for name in node._fields
@@ -467,6 +463,37 @@ def _rebuilt(
     made = type(node)(**fields)
     fold = FOLDED.get(type(node))
     return made if fold is None else fold(made)
+
+
+def _call_of_texts(lowering: Lowering, node: gast.Call, bound: Mapping[str, str]) -> gast.Call:
+    """The call with the text of what it shows as text."""
+    shown = _shown_as_text(lowering, node, bound)
+    args = [
+        _as_printed(lowering, each, bound, shown[index]) if index in shown else each
+        for index, each in enumerate(node.args)
+    ]
+    return gast.Call(node.func, _with_texts(node.args, args, shown), node.keywords)
+
+
+def _answered(lowering: Lowering, node: gast.Call, bound: Mapping[str, str]) -> gast.AST | None:
+    """What `isinstance` or `len` says of a value, where that is known and nothing else is done."""
+    function = unwrap(_read(lowering, node.func, bound, asked=True))
+    names = [each.id for each in gast.walk(node) if isinstance(each, gast.Name)]
+    if function not in (isinstance, len) or any(each in bound for each in names):
+        return None
+    found: list[Any] = []
+
+    def asked() -> Exits:
+        found.append(lowering.evaluate_any(node))
+        return CONTINUE
+
+    try:
+        path = look(lowering, asked)
+    except (NeedStatic, UnsupportedError):
+        return None
+    if path.body or path.changed:  # what is computed for it may raise
+        return None
+    return form.constant(found[0]) if found and type(found[0]) in (bool, int) else None
 
 
 def _shown_as_text(
@@ -575,13 +602,21 @@ def _asks_what_it_is(
 
 def _compared(node: gast.Compare) -> gast.AST:
     """A comparison of numbers and texts that are known."""
-    parts = [node.left, *node.comparators]
+    parts = [*map(_of_constants, [node.left, *node.comparators])]
     compare = COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
     if compare is None or not all(isinstance(each, gast.Constant) for each in parts):
         return node
     if not all(isinstance(each.value, int | float | str | tuple) for each in parts):
         return node
     return form.constant(compare(*(each.value for each in parts)))
+
+
+def _of_constants(node: gast.AST) -> gast.AST:
+    """A tuple of constants as one."""
+    items = node.elts if isinstance(node, gast.Tuple) else [None]
+    if not all(isinstance(each, gast.Constant) for each in items):
+        return node
+    return form.constant(tuple(each.value for each in items))
 
 
 def _decided(node: gast.BoolOp) -> gast.AST:
@@ -607,6 +642,8 @@ def _formatted(node: gast.FormattedValue) -> gast.AST:
     return node
 
 
+#: what is asked here, so that the text does not ask it
+ASKS = {gast.Call: _answered, gast.Compare: _asks_what_it_is}
 FOLDED = {
     gast.BoolOp: _decided,
     gast.Compare: _compared,
@@ -617,9 +654,11 @@ COMPARISONS = {
     gast.Eq: operator.eq,
     gast.Gt: operator.gt,
     gast.GtE: operator.ge,
+    gast.In: lambda item, items: item in items,
     gast.Lt: operator.lt,
     gast.LtE: operator.le,
     gast.NotEq: operator.ne,
+    gast.NotIn: lambda item, items: item not in items,
 }
 
 

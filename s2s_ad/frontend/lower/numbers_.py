@@ -1,4 +1,4 @@
-"""Functions of numbers that Python keeps in lists: math.prod, math.dist, statistics.mean."""
+"""Functions and methods of Python's numbers and lists of these: math.dist, float.is_integer."""
 
 from __future__ import annotations
 
@@ -31,6 +31,14 @@ def _items(lowering: Lowering, value: Any, what: str) -> list:
 
 def _is_known(*operands: Any) -> bool:
     return not any(True for _ in symbols(operands))
+
+
+@evaluates(float.is_integer)
+def is_whole(lowering: Lowering, x: Any) -> Any:
+    """Infinity and NaN are not: the remainder is NaN."""
+    if _is_known(x):
+        return known_object(x).is_integer()
+    return lowering.call(operator.eq, lowering.call(operator.mod, x, 1), 0)
 
 
 @evaluates(math.prod)

@@ -302,18 +302,25 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     items = items_of(lowering, value, len(target.elts))
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
-        raise UnsupportedError(
-            "S2S203",
-            f"cannot unpack {count} values into {wanted} names",
-            origin=lowering.origin(target),
-            help="give each value a name, or the rest of them one: a, *rest = values",
-        )
+        raise _not_as_many(lowering, target, f"cannot unpack {count} values into {wanted} names")
     if stars:
         start, stop = stars[0], count - (wanted - stars[0] - 1)
         rest = items[start:stop]
         items[start:stop] = [new_list(lowering, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
+
+
+def _not_as_many(lowering: Lowering, target: gast.Tuple, text: str) -> Exception:
+    """What to raise for certain, where there are not as many values as names."""
+    if lowering.is_caught(ValueError()):
+        return lowering.python_raises(ValueError(text))
+    return UnsupportedError(
+        "S2S203",
+        text,
+        origin=lowering.origin(target),
+        help="give each value a name, or the rest of them one: a, *rest = values",
+    )
 
 
 def _items_of_one(lowering: Lowering, value: Any, wanted: int) -> Any:
