@@ -686,6 +686,24 @@ def inverse_gaps(w):
     return np.where(np.eye(count, dtype=bool), 0, inverse)
 
 
+def divided_differences(w, y, slope):
+    """(y[i] - y[j]) / (w[i] - w[j]) at [i, j]: the mean of the slopes where `are_near`."""
+    near = are_near(w, y, slope)
+    rises = y[..., :, None] - y[..., None, :]
+    means = (slope[..., :, None] + slope[..., None, :]) / 2
+    return np.where(near, means, rises / np.where(near, 1, w[..., :, None] - w[..., None, :]))
+
+
+def are_near(w, y, slope):
+    """Where y rises from w[j] to w[i] as the slopes there say, but for rounding."""
+    gaps = w[..., :, None] - w[..., None, :]
+    rises = y[..., :, None] - y[..., None, :]
+    size = np.maximum(np.abs(y)[..., :, None], np.abs(y)[..., None, :])
+    with np.errstate(invalid="ignore", over="ignore"):
+        missed = np.abs(rises - gaps * ((slope[..., :, None] + slope[..., None, :]) / 2))
+    return (gaps == 0) | (missed <= 8 * np.finfo(missed.dtype).eps * size)
+
+
 def is_last(array, index):
     """Where `array[index] = value` keeps what it wrote: no later item has the same place."""
     last = np.empty(np.shape(array), int)

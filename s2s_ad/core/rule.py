@@ -163,6 +163,8 @@ class Rule:
     of_one_number = False
     #: the result is the operands put side by side
     gathers = False
+    #: gives the eigenvalues and orthonormal eigenvectors of its operand, as a pair
+    gives_eigenvectors = False
     #: the result is the operand in memory of its own
     copy = False
     #: the result is the operand in another dtype
@@ -311,6 +313,20 @@ class Rule:
     def shortcut(self, builder: Emitter, operands: list, params: dict[str, Any]) -> Any:
         """A simpler value for the operation where facts allow one, else None."""
         return None
+
+    def axes_from(self, rank: int, params: Mapping[str, Any]) -> Sequence[int | None] | None:
+        """For each axis of the result which one of the operand's, of so many, it is, and None where
+        it has length one; None for all where the result is more than the operand laid out so."""
+        return None
+
+    def product_axes(self, params: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """A letter for each axis of the operands and of the result, where that is the sum of the
+        products along the axes that it lacks; else None."""
+        return None
+
+    def is_diagonal(self, params: Mapping[str, Any]) -> bool:
+        """Whether the result is a matrix with the operand on its diagonal, and zeros beside it."""
+        return False
 
     def symmetric_with(
         self, builder: Emitter, operands: list, params: dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -50,6 +50,9 @@ class Transpose(Structural):
             return support.unknown(x)
         axes = params.get("axes") or tuple(reversed(range(len(x.shape))))
         return values.with_shape(x, tuple(x.shape[axis] for axis in axes))
+
+    def axes_from(self, rank: int, params: Mapping[str, Any]) -> Sequence[int]:
+        return params.get("axes") or tuple(reversed(range(rank)))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         x, axes = operands[0], params.get("axes")
@@ -113,6 +116,10 @@ class ExpandDims(Structural):
         axes, dims = support.as_tuple(params["axis"]), iter(x.shape)
         rank = len(x.shape) + len(axes)
         return values.with_shape(x, tuple(1 if i in axes else next(dims) for i in range(rank)))
+
+    def axes_from(self, rank: int, params: Mapping[str, Any]) -> Sequence[int | None]:
+        new, old = support.as_tuple(params["axis"]), iter(range(rank))
+        return [None if axis in new else next(old) for axis in range(rank + len(new))]
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if params["axis"] == ():

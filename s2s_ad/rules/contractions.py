@@ -11,7 +11,7 @@ import functools
 import math
 import operator
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
@@ -63,6 +63,9 @@ class Contract(Rule):
         kinds = [values.strong_dtype(each) for each in operands]
         dtype = None if values.missing(kinds) else np.result_type(*kinds)
         return values.Array(dtype, tuple(dims[letter] for letter in out))
+
+    def product_axes(self, params: Mapping[str, Any]) -> tuple[str, ...]:
+        return parts(params["spec"])
 
     def dependence(self, use: Use, position: int) -> Dependence:
         """Zeros of the other operand, where that is known, let nothing through."""

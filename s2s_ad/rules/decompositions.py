@@ -2,8 +2,9 @@
 
 Where eigenvalues or singular values are equal, the vectors that belong to them may be turned into
 one another, and have no derivative: an adjoint or tangent that passes through them is nan
-(`runtime.inverse_gaps`). The values have one as a whole: what depends on them in an order has none,
-sums of functions of them do.
+(`runtime.inverse_gaps`), unless it does not matter which of them are which
+(`transforms/fixed_basis`). The values have one as a whole: what depends on them in an order has
+none, sums of functions of them do.
 
 np.linalg.eigh and its kin read one triangle of their argument, so that their adjoint is a triangle:
 exactly the derivative of the function that NumPy computes.
@@ -81,6 +82,62 @@ class InverseGaps(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})
+
+
+class DividedDifferences(Rule):
+    """divided_differences(w, y, slope): (y[i] - y[j]) / (w[i] - w[j]), of each vector of a stack;
+    the mean of the slopes where w[i] is nearly w[j]."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        shape = (*operands[0].shape, operands[0].shape[-1])
+        return values.Array(np.result_type(*map(values.strong_dtype, operands)), shape)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        near, gaps = self._gaps(operation)
+        of_quotient = np.where(near, 0.0, y_bar / gaps)
+        of_mean = 0.5 * np.where(near, y_bar, 0.0)
+        falls = of_quotient * operation.result
+        return [
+            np.sum(falls, axis=-2) - np.sum(falls, axis=-1),
+            np.sum(of_quotient, axis=-1) - np.sum(of_quotient, axis=-2),
+            np.sum(of_mean, axis=-1) + np.sum(of_mean, axis=-2),
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        w_dot, values_dot, slope_dot = tangents
+        near, gaps = self._gaps(operation)
+        rise: Any = 0.0 if values_dot is None else columns(values_dot) - rows(values_dot)
+        if w_dot is not None:
+            rise = rise - operation.result * (columns(w_dot) - rows(w_dot))
+        mean: Any = 0.0
+        if slope_dot is not None:
+            mean = 0.5 * (columns(slope_dot) + rows(slope_dot))
+        return np.where(near, mean, rise / gaps)
+
+    def _gaps(self, operation: Operation) -> tuple[Symbol, Any]:
+        """Where the mean of the slopes is taken, and the differences of w elsewhere."""
+        w = operation.operands[0]
+        near = w.builder.call(runtime.are_near, tuple(operation.operands), {})
+        return near, np.where(near, 1.0, columns(w) - rows(w))
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
+        return batch.builder.emit(self, operands, {})
+
+
+class AreNear(DividedDifferences):
+    """are_near(w, y, slope): where divided_differences takes the mean of the slopes."""
+
+    flat = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        found = super().infer(operands, params)
+        return found if support.any_unknown(found) else values.Array(np.dtype(bool), found.shape)
 
 
 class Determined(Rule):
@@ -184,7 +241,7 @@ class Eigh(Several):
     lower triangle, the last else. That fixes the phases; where this number is zero nothing does.
     """
 
-    of_complex = True
+    of_complex = gives_eigenvectors = True
     text = "a, UPLO='L'"
     kind = EighResult
     names = ("w", "v")
@@ -218,6 +275,14 @@ class Eigh(Several):
             found = np.imag(self._real_numbers(v_dot, operation))
             v_dot = v_dot - 1j * v * rows(_turns(found, self._real_numbers(v, operation)))
         return [w_dot, v_dot]
+
+    def out_of_basis(self, operation: Operation, v: Symbol, inner_bar: Any) -> Any:
+        """The adjoint of the operand from that of mH(v) @ a @ v with v fixed."""
+        return onto_triangle(v @ inner_bar @ mH(v), self.is_lower(operation.params))
+
+    def into_basis(self, operation: Operation, v: Symbol, a_dot: Any) -> Any:
+        """The tangent of mH(v) @ a @ v with v fixed."""
+        return mH(v) @ hermitian(a_dot, self.is_lower(operation.params)) @ v
 
     def _real_numbers(self, v: Symbol, operation: Operation) -> Symbol:
         """The number of each vector that LAPACK makes real."""
@@ -461,8 +526,10 @@ class SVDValues(OfMatrix):
 SVDVALS = SVDValues(np.linalg.svdvals, "svdvals")
 
 
+register(AreNear(runtime.are_near, "are_near"))
 register(Determined(runtime.determined, "determined"))
 register(DeterminedTangent(runtime.determined_tangent, "determined_tangent"))
+register(DividedDifferences(runtime.divided_differences, "divided_differences"))
 register(Divisors(runtime.divisors, "divisors"))
 register(Eigh(np.linalg.eigh, "eigh"))
 register(Eigvalsh(np.linalg.eigvalsh, "eigvalsh"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -112,6 +112,19 @@ class GetItem(Rule):
         turned = tuple(axis for axis, each in enumerate(items) if _is_turned_axis(each))
         rest = len(items) <= rank and sum(map(is_whole_axis, items)) + len(turned) == len(items)
         return turned if rest else ()
+
+    def axes_from(self, rank: int, params: Mapping[str, Any]) -> Sequence[int | None] | None:
+        """None and whole axes: the former are new ones, of length one."""
+        index = params["index"]
+        items = index if isinstance(index, tuple) else (index,)
+        if Ellipsis not in items:
+            items = (*items, Ellipsis)
+        at, count = items.index(Ellipsis), len(items) - items.count(None) - 1
+        laid = (*items[:at], *[slice(None)] * (rank - count), *items[at + 1 :])
+        if not all(each is None or is_whole_axis(each) for each in laid):
+            return None
+        old = iter(range(rank))
+        return [None if each is None else next(old) for each in laid]
 
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple

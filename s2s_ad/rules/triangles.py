@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
@@ -140,6 +140,9 @@ class FromDiagonal(Structural):
         dim, more = operands[0].shape[0], abs(params.get("k", 0))
         size = values.dim_of_size(values.size_of_dim(dim) + more)
         return values.with_shape(operands[0], (size, size))
+
+    def is_diagonal(self, params: Mapping[str, Any]) -> bool:
+        return not params.get("k", 0)
 
     def symmetric_with(
         self, builder: Builder, operands: list, params: dict[str, Any]

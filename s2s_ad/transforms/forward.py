@@ -21,6 +21,7 @@ from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.core.tree import tuple_of
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.custom import custom_tangents
+from s2s_ad.transforms.fixed_basis import in_fixed_basis
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.trusted import positions
@@ -42,7 +43,9 @@ def forward(
         atom.id if isinstance(atom, gast.Name) and (wanted is None or slot in wanted) else ""
         for slot, atom in enumerate(program.outputs())
     ]
-    walk = _Walk(builder, program, tangents, [name for name in asked if name])
+    names = [name for name in asked if name]
+    program = in_fixed_basis(program, names)
+    walk = _Walk(builder, program, tangents, names)
     for statement in program.body:
         walk.step(statement)
     results = [builder.view(atom, walk.atoms) for atom in program.outputs()]

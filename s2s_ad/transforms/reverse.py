@@ -31,6 +31,7 @@ from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.chosen import selected_by
 from s2s_ad.transforms.filling import filled
+from s2s_ad.transforms.fixed_basis import in_fixed_basis
 from s2s_ad.transforms.left_out import off_the_paths
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
@@ -87,6 +88,10 @@ class Reverse:
         looped: Set[int] | None = None,
     ):
         program = without_saved(program)
+        atoms = program.outputs()
+        chosen = atoms if outputs is None else [atoms[place] for place in outputs]
+        names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
+        program = in_fixed_basis(program, names)
         self.builder, self.program, self.wanted = builder, program, list(wanted)
         self.called, self.saves = called, saves
         self.repeated, self.handed = repeated, handed
@@ -95,9 +100,6 @@ class Reverse:
         self.at_once = at_once and not self.collected and not program.tried
         self.atoms: dict[str, Any] = {}
         self.adjoints: dict[str, Any] = {}
-        atoms = program.outputs()
-        chosen = atoms if outputs is None else [atoms[place] for place in outputs]
-        names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
         self.described = Described(program)
         self.chosen: list[Symbol] = []  # which elements the adjoints take that it is given

@@ -1,0 +1,259 @@
+"""Which decompositions of a program give eigenvectors of which it does not matter which they are.
+
+Those of equal eigenvalues may be turned into one another. That makes no difference where all that
+is computed of them is computed of all alike: they are scaled by a function of the eigenvalues, laid
+out otherwise, added, and in the end summed over in pairs, as in `(v * f(w)) @ v.T`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, values
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.sharing import lazy
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a value depends on a decomposition; axes are counted from the end, -1 being the last.
+
+    Attributes:
+        of: the name of the decomposition.
+        axes: those that count vectors, of a matrix in their basis both; or the one that counts
+            eigenvalues.
+        stack: the axes that count the matrices of a stack.
+        scales: whether it is a function of the eigenvalues, the same one at each.
+        others: what else that function depends on.
+    """
+
+    of: str
+    axes: tuple[int, ...]
+    stack: tuple[int, ...]
+    scales: bool = False
+    others: frozenset[str] = frozenset()
+
+    def moved(self, places: Sequence[int | None], rank: int) -> Kind | None:
+        """That of a value whose axes are those of this one, of so many, at these places."""
+        where = {axis - rank: i - len(places) for i, axis in enumerate(places) if axis is not None}
+        if not where.keys() >= {*self.axes, *self.stack}:
+            return None
+        axes, stack = (tuple(where[axis] for axis in each) for each in (self.axes, self.stack))
+        return replace(self, axes=axes, stack=stack)
+
+
+class _Unknown(Exception):
+    """It may matter which of the vectors are which."""
+
+
+@dataclass
+class Turned:
+    """What is known of the names of a program.
+
+    Attributes:
+        made: the decompositions of whose vectors it does not matter which they are.
+        items: the name of each of their outputs.
+        kinds: of names that depend on a decomposition.
+        sites: what is computed of vectors and of what scales them.
+    """
+
+    program: Program
+    made: dict[str, form.Op] = field(default_factory=dict)
+    items: dict[tuple[str, int], str] = field(default_factory=dict)
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    sites: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, program: Program, outputs: Iterable[str]) -> Turned:
+        """Look at a program of which these outputs count."""
+        found = cls(program)
+        for name, statement in found._definitions.items() if _has_vectors(program) else ():
+            item = item_of(statement)
+            if statement.rule.gives_eigenvectors:
+                found.made[name] = statement
+            elif item is not None and item[0] in found.made:
+                found.items.setdefault(item, name)
+        for name in [*found.made]:
+            found._drop_unless(name, found._is_real(name))
+        for statement in program.body if found.made else ():
+            found._look_at(statement)
+        for name in outputs:
+            kind = found.kinds.get(name)
+            found._drop_unless(kind.of if kind else "", kind is None or kind.scales)
+        return found
+
+    @lazy
+    def _definitions(self) -> dict[str, form.Op]:
+        return {each.target: each for each in self.program.body if isinstance(each, form.Op)}
+
+    def _drop_unless(self, name: str, holds: bool) -> None:
+        if not holds:
+            self.made.pop(name, None)
+
+    def _is_real(self, name: str) -> bool:
+        """Whether both outputs are read, and are real numbers; of others phases are chosen, too."""
+        outputs = [self.items.get((name, index)) for index in (0, 1)]
+        facts = [self.program.facts[each] for each in outputs if each is not None]
+        known = all(values.strong_dtype(each) is not None and _shape(each) for each in facts)
+        return len(facts) == 2 and known and not any(map(values.is_complex, facts))
+
+    def _look_at(self, statement: form.Statement) -> None:
+        item = item_of(statement)
+        if item is not None and item[0] in self.made:
+            rank = len(_shape(self.program.facts[statement.target]))
+            stack = tuple(range(-rank, -1 - item[1]))
+            self.kinds[statement.target] = Kind(item[0], (-1,), stack, scales=item[1] == 0)
+            return
+        met = [self.kinds[name] for name in statement.reads if name in self.kinds]
+        if not met:
+            return
+        try:
+            kind = self._kind(statement, met)
+        except _Unknown:
+            for each in met:
+                self._drop_unless(each.of, each.scales)
+            return
+        if kind is not None:
+            self.kinds[statement.target] = kind
+
+    def _kind(self, statement: form.Statement, met: list[Kind]) -> Kind | None:
+        """That of a result, None of one that depends on no vectors."""
+        if isinstance(statement, form.Effect) or len({each.of for each in met}) > 1:
+            return _none(met)
+        if self._is_chosen(statement, met):
+            return self._scales(statement, met)
+        kinds = [self.kinds.get(getattr(each, "id", "")) for each in statement.operands]
+        facts = [self.program.fact(each) for each in statement.operands]
+        facts.append(self.program.facts[statement.target])
+        is_whole = len(list(filter(None, kinds))) == len(met)  # no part of an operand or parameter
+        if not is_whole or any(values.shape_of(each) is None for each in facts):
+            return _none(met)
+        *shapes, shape = map(_shape, facts)
+        rule, params, only = statement.rule, form.literals(statement), met[0]
+        if rule.copy or rule.converts:
+            return only if values.is_inexact(facts[-1]) else _none(met)
+        if (letters := rule.product_axes(params)) is not None:
+            return _of_product(kinds, letters)
+        if (place := self._diagonal(statement, params)) is not None and kinds[place]:
+            return self._on_diagonal(statement.target, only, shapes[place])
+        if (places := rule.axes_from(len(shapes[0]), params)) is not None:
+            return only.moved(places, len(shapes[0])) or _none(met)
+        if rule.elementwise:
+            return self._elementwise(statement, kinds, shapes, shape)
+        return _none(met)
+
+    def _is_chosen(self, statement: form.Op, met: list[Kind]) -> bool:
+        """Whether a number is stored where a function of eigenvalues says: `w[w < 0] = 0`."""
+        index = statement.parameters.get("index")
+        if not statement.rule.updates or not isinstance(index, gast.Name):
+            return False
+        base, value = (self.program.fact(each) for each in statement.operands)
+        mask = self.program.facts[index.id]
+        is_mask = values.is_dtype(values.strong_dtype(mask), bool)
+        masked = is_mask and values.same_shape(_shape(mask), values.shape_of(base))
+        alike = all(each.scales and each.axes == met[0].axes for each in met)
+        return masked and alike and len(met) == 2 and values.shape_of(value) == ()
+
+    def _scales(self, statement: form.Op, met: list[Kind]) -> Kind:
+        """A function of eigenvalues that is computed of others, and of what has none."""
+        others = {name for name in statement.reads if name not in self.kinds}
+        return replace(met[0], others=frozenset(others.union(*(each.others for each in met))))
+
+    def _diagonal(self, statement: form.Op, params: dict[str, Any]) -> int | None:
+        """The place of the operand that stands on the diagonals of matrices of zeros."""
+        if statement.rule.is_diagonal(params):
+            return 0
+        index = statement.parameters.get("index")
+        if not statement.rule.updates or not isinstance(index, gast.Tuple):
+            return None
+        names = [getattr(each, "id", "") for each in (*index.elts, statement.operands[0])]
+        *stack, row, column, base = names
+        whole, counts = self._definitions.get(base), self._definitions.get(row)
+        if row != column or whole is None or counts is None:
+            return None
+        counted = counts.rule.counts_up and set(counts.parameters) == {"start"}
+        is_stack = all(map(_is_whole_axis, index.elts[: len(stack)]))
+        return 1 if counted and is_stack and whole.rule.zeros else None
+
+    def _on_diagonal(self, name: str, kind: Kind, shape: values.Shape) -> Kind | None:
+        """A matrix in the basis of the vectors."""
+        if not kind.scales or kind.axes != (-1,) or len(shape) != 1 + len(kind.stack):
+            return _none([kind])
+        if not values.is_inexact(self.program.facts[name]):
+            return None  # whole numbers carry no derivative
+        self.sites.add(name)
+        return Kind(kind.of, (-2, -1), tuple(axis - 1 for axis in kind.stack))
+
+    def _elementwise(
+        self, statement: form.Op, kinds: list, shapes: list, shape: values.Shape
+    ) -> Kind | None:
+        """Vectors that are scaled, or added; or a function of eigenvalues."""
+        vectors = [i for i, each in enumerate(kinds) if each is not None and not each.scales]
+        first = kinds[vectors[0]] if vectors else next(filter(None, kinds))
+        for kind, own in zip(kinds, shapes, strict=True):
+            alike = kind is not None and (kind.axes, kind.stack) == (first.axes, first.stack)
+            if not alike and (kind is not None or not _is_alike_along(own, first.axes)):
+                return _none(kinds)
+        rule = statement.rule
+        if not vectors:
+            return self._scales(statement, list(filter(None, kinds)))
+        if len(first.axes) > 1 or not all(values.same_shape(shapes[i], shape) for i in vectors):
+            return _none(kinds)
+        if len(vectors) == len(kinds) > 1 and rule.adds:
+            return first
+        if len(vectors) > 1 or vectors[0] not in rule.linear:
+            return _none(kinds)
+        if any(each is not None and each.scales for each in kinds):
+            self.sites.add(statement.target)
+        return first
+
+
+def _of_product(kinds: Sequence[Kind | None], letters: Sequence[str]) -> Kind | None:
+    """Pairs of vectors are summed over; what is left of their axes counts them still."""
+    *names, out = letters
+    given = [(kind, own) for kind, own in zip(kinds, names, strict=True) if kind is not None]
+    if all(kind.scales for kind, _ in given):
+        return None
+    counted = "".join(own[axis] for kind, own in given for axis in kind.axes)
+    stacks = {"".join(own[axis] for axis in kind.stack) for kind, own in given}
+    if len(stacks) > 1 or any(kind.scales for kind, _ in given):
+        return _none(kinds)
+    left, every, (stack,) = [], "".join(names), stacks
+    for letter in dict.fromkeys(counted):
+        if letter in out and every.count(letter) == 1:
+            left.append(out.index(letter) - len(out))
+        elif letter in out or not every.count(letter) == 2 == counted.count(letter):
+            return _none(kinds)
+    if not left:
+        return None
+    if not set(stack) <= set(out):
+        return _none(kinds)
+    return Kind(given[0][0].of, tuple(left), tuple(out.index(each) - len(out) for each in stack))
+
+
+def _none(kinds: Iterable[Kind | None]) -> None:
+    """Of eigenvalues anything can be computed, of vectors not."""
+    if any(each is not None and not each.scales for each in kinds):
+        raise _Unknown
+
+
+def _has_vectors(program: Program) -> bool:
+    return any(each.rule.gives_eigenvectors for each in program.body)
+
+
+def _shape(fact: Any) -> values.Shape:
+    return values.shape_of(fact) or ()
+
+
+def _is_whole_axis(item: gast.AST) -> bool:
+    return isinstance(item, gast.Slice) and not any((item.lower, item.upper, item.step))
+
+
+def _is_alike_along(shape: values.Shape, axes: Collection[int]) -> bool:
+    """Whether a value is the same at each place along axes of what it is broadcast to."""
+    return all(-axis > len(shape) or shape[axis] == 1 for axis in axes)
