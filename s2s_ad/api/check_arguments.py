@@ -56,7 +56,9 @@ def check_callable(api: str, fn: Any, name: str = "fn") -> None:
         raise ArgumentTypeError(
             "S2S501",
             f"{api}: argument {name!r} must be a function or a Cell, got {shown(fn)}",
-            help=f"make an object of it: {fn.__name__}(...)" if isinstance(fn, type) else "",
+            help=f"make an object of it: {fn.__name__}(...)"
+            if isinstance(fn, type)
+            else f"hand in the function itself, and call what comes back: {api}(f)(...)",
         )
     if inspect.isgeneratorfunction(fn):
         raise ArgumentTypeError(

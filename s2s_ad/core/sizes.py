@@ -592,7 +592,7 @@ def is_found_by_running(size: Size) -> bool:
 
 def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
     """Note that two lengths have to be equal, where only the run can tell: they depend on numbers,
-    in code that is made for a call.
+    in code that is made for a call; or are broadcast, in code of which calls are not checked.
 
     Where it is `told` how long both are: of a length of which nothing is known nobody asks.
     """
@@ -600,7 +600,10 @@ def ask_the_run(one: Size, other: Size, *, told: bool = False) -> None:
     if current is None or not current.of_call or not difference.terms:
         return
     lengths = current.lengths | current.seen
-    if value_of(difference, lengths) is None and not _are_alike(one, other, are_taken_for_equal):
+    unchecked = current.general and not told
+    if (unchecked or value_of(difference, lengths) is None) and not _are_alike(
+        one, other, are_taken_for_equal
+    ):
         nameless = told and any(_is_nameless(each, lengths) for each in (one, other))
         current.asked_of_the_run += not nameless
 

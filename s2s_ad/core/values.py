@@ -448,6 +448,22 @@ def check_sizes(one: Size, other: Size, what: str, raises: type[Exception] = Val
         raise error
 
 
+def check_joined(shapes: Iterable[Shape | None], what: str) -> None:
+    """Refuse arrays that are joined and differ in a length: none is stretched.
+
+    Raises:
+        LengthError: NumPy raises.
+    """
+    first, *others = shapes
+    for other in others:
+        if first is None or other is None:
+            continue
+        check_sizes(sizes.of(len(first)), sizes.of(len(other)), f"{what}: numbers of axes")
+        for pair in zip(first, other, strict=False):
+            if pair[0] != pair[1]:
+                check_fit(*pair, what)
+
+
 def check_stored(whole: Shape | None, part: Shape | None) -> None:
     """Refuse an array that does not broadcast to the shape that it is to be stored in.
 

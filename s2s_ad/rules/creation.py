@@ -13,6 +13,7 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import RULES, register
 from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composed, composite
 from s2s_ad.rules.shapes import BroadcastTo, dim_of
@@ -152,6 +153,13 @@ class MakeArray(Creation):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         value, dtype = params["object"], params["dtype"]
+        if isinstance(dtype, Symbol):
+            raise UnsupportedError(
+                "S2S203",
+                f"the dtype of np.{self.name} is a value",
+                why="Python raises a TypeError here",
+                help=f"give the items in one list: np.{self.name}([a, b])",
+            )
         if isinstance(value, Symbol) and isinstance(value.fact, values.Scalar):
             result = support.strong(builder, value)
         elif isinstance(value, Symbol) and isinstance(value.fact, values.List):
@@ -273,6 +281,7 @@ def _full_like(x: Any, fill_value: Any, dtype: Any, **_: Any) -> Any:
     if not isinstance(x, Symbol):
         return support.converted(fill_value, dtype)
     fill_value = support.as_operand(x.builder, fill_value)
+    values.check_stored(support.shape(x), support.shape(fill_value))
     wanted = x.dtype if dtype is None else np.dtype(static(dtype, "dtype of np.full_like"))
     alone = x.shape == () and not x.builder.derived  # no array says the dtype of a number beside it
     if wanted is not None and (alone or dtype is not None or not _keeps_dtype(x, fill_value)):

@@ -99,6 +99,8 @@ def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
         return x[support.at(axis, slice(start, stop))]
 
     if support.known_rank(h, "np.gradient"):
+        what = "when 1d, distances must match the length of the corresponding dimension"
+        values.check_fit(h.shape[0], x.shape[axis], what)
         h = h[1:] - h[:-1]
         after = (slice(None), *(None,) * (x.ndim - 1 - axis))
         before, later = (each[after] if x.ndim > axis + 1 else each for each in (h[:-1], h[1:]))

@@ -19,6 +19,7 @@ from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.shape_checks import check_equal
 
 
 class BinCount(Rule):
@@ -30,6 +31,9 @@ class BinCount(Rule):
         params = support.bind_call(builder, self, "x, weights=None, minlength=0", args, kwargs)
         names = ("x",) if params["weights"] is None else ("x", "weights")
         operands = [support.as_operand(builder, params[name]) for name in names]
+        if len(operands) > 1:
+            shapes = map(support.shape, operands)
+            check_equal(*shapes, "The weights and list don't have the same length.")
         plain = type(params["minlength"]) is int and params["minlength"] == 0
         return builder.emit(self, operands, {} if plain else {"minlength": params["minlength"]})
 

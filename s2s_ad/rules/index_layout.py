@@ -219,12 +219,25 @@ def _laid_out(items: tuple, shape: values.Shape) -> Layout:
             dims.append(1)
         elif isinstance(item, slice):
             dims.append(slice_dim(shape[axis], item))
+        if is_array(item) and is_mask(item):
+            _check_mask(fact_of(item).shape, shape[axis:])
         axis += consumed(item)
     if not advanced:
         return Layout(items, (), None, 0, tuple(dims))
     place = 0 if apart(advanced) else place
     block = values.broadcast(_block_shape(items[i]) for i in advanced)
     return Layout(items, tuple(advanced), block, place, (*dims[:place], *block, *dims[place:]))
+
+
+def _check_mask(mask: values.Shape, axes: values.Shape) -> None:
+    """Refuse a mask that is not as long as the axes that it is for.
+
+    Raises:
+        LengthError: NumPy raises an IndexError.
+    """
+    for one, other in zip(mask, axes, strict=False):
+        if one != other:
+            values.check_fit(one, other, "a mask and an axis of different lengths", IndexError)
 
 
 def apart(advanced: Sequence[int]) -> bool:

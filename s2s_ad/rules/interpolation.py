@@ -13,6 +13,7 @@ from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, broadcast
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
+from s2s_ad.rules.shape_checks import check_equal
 
 
 class OfPoints(Rule):
@@ -51,6 +52,8 @@ class Interpolation(OfPoints):
         if not any(isinstance(each, Symbol) for each in operands):
             return np.interp(*operands, **params)
         operands = [operands[0], *(_as_array(builder, each) for each in operands[1:])]
+        shapes = map(support.shape, operands[1:])
+        check_equal(*shapes, "fp and xp are not of the same length.")
         if values.shape_of(operands[1].fact) == (1,):
             return _of_one_point(*operands, **params)
         return builder.emit(self, operands, params)

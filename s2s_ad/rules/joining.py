@@ -15,7 +15,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import Composite, composite
 
@@ -47,6 +47,7 @@ class Joining(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, f"arrays, axis=0, {TYPED}", args, kwargs)
         arrays = params["arrays"]
+        _check_axis(self.name, params["axis"])
         if isinstance(arrays, Symbol) and isinstance(arrays.fact, values.List):
             result = self.of_list(builder, arrays, params["axis"])
             return support.in_dtype(builder, [result], params["dtype"], params["casting"])[0]
@@ -117,6 +118,19 @@ class Joining(Rule):
         return gast.Call(func=call.func, args=[arrays], keywords=keywords)
 
 
+def _check_axis(name: str, axis: Any) -> None:
+    """Refuse an array where an axis is meant, as in np.concatenate(a, b)."""
+    if not isinstance(axis, Symbol) or isinstance(axis.fact, values.Unknown):
+        return
+    if axis.shape or values.is_inexact(axis.fact):
+        raise UnsupportedError(
+            "S2S203",
+            f"the axis of np.{name} is an array",
+            why="Python raises a TypeError here",
+            help=f"give the arrays in one tuple or list: np.{name}((a, b))",
+        )
+
+
 def _zeros(operand: Any) -> Any:
     """The tangent of an array, or of a number that stands in the code."""
     return np.zeros_like(operand) if isinstance(operand, Symbol) else 0.0
@@ -154,7 +168,9 @@ class Concatenate(Joining):
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         lengths = (values.size_of_dim(shape[axis]) for shape in shapes)
         total = values.dim_of_size(functools.reduce(operator.add, lengths))
-        rest = values.broadcast((*shape[:axis], 1, *shape[axis + 1 :]) for shape in shapes)
+        others = [(*shape[:axis], 1, *shape[axis + 1 :]) for shape in shapes]
+        values.check_joined(others, "arrays that are concatenated differ in another axis")
+        rest = values.broadcast(others)
         return (*rest[:axis], total, *rest[axis + 1 :])
 
     def places(self, arrays: list, axis: int) -> Iterator[slice]:
@@ -179,6 +195,7 @@ class Stack(Joining):
         return np.copy(np.moveaxis(x, 0, axis))
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
+        values.check_joined(shapes, "items of an array that differ in length")
         first = values.broadcast(shapes)
         return (*first[:axis], len(shapes), *first[axis:])
 

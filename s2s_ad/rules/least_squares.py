@@ -200,6 +200,8 @@ def _lstsq(x: Symbol, b: Any, rcond: Any) -> tuple:
     """Each result by itself: few programs want more than the first."""
     builder, rcond = x.builder, static(rcond, "rcond of np.linalg.lstsq")
     b = support.as_operand(builder, b)
+    rows = (support.shape(each) or (0,) for each in (x, b))
+    values.check_fit(*(each[0] for each in rows), "Incompatible dimensions", np.linalg.LinAlgError)
     first = [builder.call(each, (x, b, rcond), {}) for each in (least_squares, least_residuals)]
     options = {"rtol": None} if rcond is None else {"rtol": rcond}
     return *first, builder.call(np.linalg.matrix_rank, (x,), options), np.linalg.svdvals(x)

@@ -191,8 +191,10 @@ def _polyfit(
     """Least squares with the powers of x, each scaled to length one."""
     support.refuse_given(builder, np.polyfit, full=full, cov=cov)
     x, y = (_inexact(support.as_operand(builder, each)) for each in (x, y))
-    powers = builder.call(np.vander, (x, static(deg, "the degree of np.polyfit") + 1), {})
     columns = support.known_rank(y, "np.polyfit") > 1
+    if support.known_rank(x, "np.polyfit") == 1:
+        values.check_fit(x.shape[0], y.shape[0], "expected x and y to have same length", TypeError)
+    powers = builder.call(np.vander, (x, static(deg, "the degree of np.polyfit") + 1), {})
     if w is not None:
         w = support.as_operand(builder, w)
         powers, y = powers * w[:, None], y * (w[:, None] if columns else w)

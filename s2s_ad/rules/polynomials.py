@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation, Rule
@@ -202,7 +202,8 @@ class Basis(Rule):
             return support.unknown(x)
         dtype = values.strong_dtype(x)
         dtype = None if dtype is None else self.function(np.ones(1, dtype), 1).dtype
-        last = count + self.shift if isinstance(count, int) else values.fresh_dim()
+        size = sizes.of(count) if isinstance(count, int) else count.builder.size(count)
+        last = values.fresh_dim() if size is None else values.dim_of_size(size + self.shift)
         return values.Array(dtype, (*x.shape, last))
 
     def _slopes(self, operation: Operation) -> Any:

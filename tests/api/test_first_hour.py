@@ -258,6 +258,46 @@ def test_breakpoint_stops_in_generated_code(transform, monkeypatch):
     np.testing.assert_allclose(names["y"], np.sin(argument))
 
 
+def adds_none(x, b=None):
+    return x + b
+
+
+def compares_none(x, low=None):
+    return x if x < low else 2 * x
+
+
+def appends_to_an_array(x):
+    out = np.array([])
+    out.append(x)
+    return np.sum(out)
+
+
+MIXED_UP = [
+    (adds_none, "operands: a value and NoneType", "ask before whether it is None"),
+    (compares_none, "comparison of a value and NoneType", "ask before whether it is None"),
+    (lambda x: x.sum * 2, "operands: method and int", "call the method: sum()"),
+    (lambda x: x(0), "a call of a value that is not a function", "with brackets: x[0]"),
+    (lambda x: x[1.0], "an index that is a float", "int(i)"),
+    (lambda x: x[x[0]], "an index that is not an integer", "int(i)"),
+    (lambda x: np.concatenate(x, x), "axis of np.concatenate is an array", "((a, b))"),
+    (lambda x: np.array(x[0], x[1]), "dtype of np.array is a value", "np.array([a, b])"),
+    (appends_to_an_array, "'append' of an array", "collect items in a list"),
+    (lambda x: np.array([[x[0], x[1]], [x[2]]]), "items of an array that differ in length", ""),
+]
+
+
+@pytest.mark.parametrize("f, first, help", MIXED_UP, ids=[first for _, first, _ in MIXED_UP])
+def test_what_was_mixed_up_is_told(f, first, help):
+    with pytest.raises(S2SError, match=re.escape(first)) as caught:
+        grad(f)(X)
+    assert help in str(caught.value)
+
+
+def test_the_function_itself_is_handed_in():
+    with pytest.raises(S2SError, match=r"grad\(f\)\(\.\.\.\)"):
+        grad(np.sum(X))(X)
+
+
 class Gain:
     def __init__(self, x):
         self.factor = x

@@ -11,7 +11,7 @@ from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 from s2s_ad.diagnostics import LengthError
 
 CAPTURED = np.arange(4.0)
-SAID = "fit|broadcast|shape|mismatch|match|rows"  # by Python, or by us
+SAID = "fit|length|broadcast|shape|mismatch|match|rows"  # by Python, or by us
 
 
 def dropped(x, w):
@@ -69,6 +69,16 @@ CASES = [  # function, shapes that fit, shapes that do not
     (added_to_a_part, [(4,), (3,)], [(4,), (4,)]),
     (in_a_loop, [(3,), (3,)], [(3,), (4,)]),
     (in_a_helper, [(3,), (3,)], [(3,), (4,)]),
+    # what is as long as one is not stretched either
+    (lambda x, w: np.sum(np.stack([x, w])), [(3,), (3,)], [(3,), (1,)]),
+    (lambda x, w: np.sum(np.array([[x, x], [x, w]])), [(3,), (3,)], [(3,), (1,)]),
+    (lambda x, w: np.sum(np.array([x[0], w])), [(3,), ()], [(3,), (2,)]),
+    (lambda x, w: np.sum(np.concatenate([x, w])), [(2, 3), (4, 3)], [(2, 3), (2, 1)]),
+    (lambda x, w: np.sum(np.vander(x) @ w), [(3,), (3,)], [(3,), (1,)]),
+    (lambda x, w: np.interp(0.5, x, w), [(3,), (3,)], [(1,), (3,)]),
+    (lambda x, w: np.sum(np.gradient(x, w) + x), [(3,), (3,)], [(3,), (2,)]),
+    (lambda x, w: np.sum(np.full_like(x, w) * 2), [(3,), (3,)], [(3,), (2,)]),
+    (lambda x, w: np.sum(np.bincount([0, 1, 1], w)) * x[0], [(3,), (3,)], [(3,), (1,)]),
 ]
 
 
@@ -97,6 +107,7 @@ TRANSFORMS = {
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("f, good, bad", CASES)
 def test_what_python_refuses_every_transform_refuses(f, good, bad, transform):
+    """`jit` read past the end of what was stacked, and the gradients of the rest had numbers."""
     with pytest.raises(ValueError, match=SAID):
         f(*filled(bad))
     transformed = TRANSFORMS[transform](f)
@@ -104,6 +115,40 @@ def test_what_python_refuses_every_transform_refuses(f, good, bad, transform):
         with pytest.raises(ValueError, match=SAID):
             transformed(*filled(bad))
         transformed(*filled(good))
+
+
+@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: np.sum(x[w > 0]),
+        lambda x, w: np.polyfit(x, w, 1)[0],
+        lambda x, w: np.linalg.lstsq(x[:, None], w)[0][0],
+    ],
+    ids=["mask", "polyfit", "lstsq"],
+)
+def test_other_errors_than_value_errors(f, position):
+    """The gradient by what the result does not depend on was there all the same."""
+    assert np.all(np.isfinite(grad(f, position)(*filled([(3,), (3,)]))))
+    for length in (1, 2):
+        with pytest.raises((IndexError, TypeError, np.linalg.LinAlgError)):
+            f(*filled([(3,), (length,)]))
+        with pytest.raises(LengthError):
+            grad(f, position)(*filled([(3,), (length,)]))
+
+
+def test_code_for_calls_of_all_lengths_asks_too():
+    """The fifth of the variants assumes nothing of lengths: an unread product was dropped."""
+
+    def of(f):
+        return grad(lambda x, w: f(x, w) + np.sum(x))
+
+    variants = [lambda x, w, i=i: np.sum(x[1:] * w[:-1] * i) for i in range(5)]
+    for f in variants:
+        np.testing.assert_allclose(of(f)(*filled([(3,), (3,)]))[0], 1.0)
+    broken = of(lambda x, w: np.sum(np.diff(w) * np.ones((2, len(x) - 1))))
+    with pytest.raises(ValueError, match=SAID):
+        broken(*filled([(3,), (1,)]))
 
 
 def summed(x):

@@ -317,6 +317,8 @@ def _unknown_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Exception:
         f"the attribute or method {name!r} of an array",
         "give example arguments, so that its type is known"
         if unknown
+        else "an array has a fixed length: collect items in a list, and make one of it"
+        if hasattr(list, name)
         else did_you_mean(name, dir(np.ndarray)) or "use the NumPy function that does the same",
     )
 

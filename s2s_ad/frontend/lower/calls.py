@@ -190,7 +190,8 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         method = read_attribute(lowering, function, "__call__")
         return apply(lowering, method, args, kwargs)
     if isinstance(function, Symbol):
-        raise UnsupportedError("S2S203", "a call of a value that is not a function")
+        help = "index an array with brackets: x[0]" if function.shape else ""
+        raise UnsupportedError("S2S203", "a call of a value that is not a function", help=help)
     return _applied(lowering, function, args, kwargs)
 
 

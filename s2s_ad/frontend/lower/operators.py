@@ -18,7 +18,7 @@ from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing, slots
-from s2s_ad.frontend.lower.attributes import ClassOf, read_attribute
+from s2s_ad.frontend.lower.attributes import ClassOf, Method, read_attribute
 from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_written
@@ -221,7 +221,15 @@ def _unsupported(lowering: Lowering, *operands: Any) -> Exception:
     if foreign is not None:
         return foreign
     kinds = " and ".join(map(_kind, operands))
-    return UnsupportedError("S2S203", f"unsupported operands: {kinds}")
+    return UnsupportedError("S2S203", f"unsupported operands: {kinds}", help=_meant(*operands))
+
+
+def _meant(*operands: Any) -> str:
+    """The help for an operator, where an operand is None or a method that is not called."""
+    if any(each is None for each in operands):
+        return "ask before whether it is None, or give it a value"
+    method = next((each for each in operands if isinstance(each, Method)), None)
+    return "" if method is None else f"call the method: {method.function.__name__}()"
 
 
 def _kind(value: Any) -> str:
@@ -529,9 +537,8 @@ def _compared_with(
     if len(beside) == 1 and _takes_a_list(COMPARE[kind], beside[0]):
         pair = (as_argument(lowering, each) for each in (left, right))
         return lowering.call(COMPARE[kind], *pair)
-    raise lowering.refuse(
-        node, f"a comparison of {_kind(left)} and {_kind(right)}", "compare the items one by one"
-    )
+    what = f"a comparison of {_kind(left)} and {_kind(right)}"
+    raise lowering.refuse(node, what, _meant(left, right) or "compare the items one by one")
 
 
 def _compared_items(

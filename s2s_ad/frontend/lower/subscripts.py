@@ -326,6 +326,9 @@ def known_position(lowering: Lowering, index: Any) -> int | slice:
     return _known_integer(lowering, index)
 
 
+TO_INTEGER = "make it one: int(i), or i.astype(int) of an array"
+
+
 def as_index(lowering: Lowering, index: Any) -> Any:
     """The index in the form that rules take: ints, slices, None, Ellipsis, Symbols, tuples."""
     if is_growing(index) and (dtype := _dtype_of_items(index.content)) is not None:
@@ -338,13 +341,16 @@ def as_index(lowering: Lowering, index: Any) -> Any:
         return tuple(arrays)
     if isinstance(index, Symbol):
         if values.is_inexact(index.fact) and not isinstance(index.fact, values.Unknown):
-            raise UnsupportedError("S2S203", "an index that is not an integer or a boolean")
+            what, help = "an index that is not an integer or a boolean", TO_INTEGER
+            raise UnsupportedError("S2S203", what, help=help)
         return index
     if index is None or isinstance(index, int | slice) or index is Ellipsis:
         return index
     if isinstance(unwrap(index), enum.IntEnum):
         return int(unwrap(index))
-    raise UnsupportedError("S2S203", f"an index that is {with_article(class_name(index))}")
+    what = f"an index that is {with_article(class_name(index))}"
+    help = TO_INTEGER if isinstance(index, float) else ""
+    raise UnsupportedError("S2S203", what, help=help)
 
 
 def _dtype_of_items(items: Any) -> np.dtype | None:
