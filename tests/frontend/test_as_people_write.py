@@ -1005,6 +1005,43 @@ class Pair(NamedTuple):
         return Pair(self.x * a, self.y * b)
 
 
+class Place:
+    """Made of two numbers or of a sequence, as it says itself; of none other is `__init__` run."""
+
+    __slots__ = ("checks", "lat", "lon")
+
+    def __new__(cls, lat, lon=None):
+        if isinstance(lat, (list, tuple)):
+            return cls(*lat)
+        if cls is Place and lon is None:
+            return lat**2
+        place = super().__new__(cls)
+        place.lat, place.checks = lat, 0
+        return place
+
+    def __init__(self, lat, lon=1.0):
+        if not isinstance(lat, (list, tuple)):
+            self.lon = lon
+        self.checks += 1
+
+    def __iter__(self):
+        return iter((self.lat, self.lon))
+
+
+class Pole(Place):
+    pass
+
+
+def made_by_new(x):
+    lat, lon = Place((x, 2.0))
+    pole = Pole(x)
+    try:
+        pole.height = 3.0
+    except AttributeError:
+        pole.lon *= 0.5
+    return lat * lon + Place(x) * pole.lon + pole.lat * pole.checks + Place([x, x]).checks
+
+
 def as_many_as_there_are(x):
     half = 0.5
     pair = Pair(x, 2.0) * Pair(x * x, half.conjugate()) * (1.0, x, half, 3.0)
@@ -1026,7 +1063,7 @@ AROUND += [of_a_date, items_of_anything, by_the_class_of_an_argument, managers_m
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
-NUMBERS += [methods_of_float, as_many_as_there_are]
+NUMBERS += [methods_of_float, as_many_as_there_are, made_by_new]
 ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes, numbers_or_sequences]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(

@@ -306,7 +306,7 @@ CASES = {
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
     own_way_to_delete_attributes: ((X,), "S2S201", "s = Slots()", "__delattr__"),
     one_dict_for_two: ((X,), "S2S201", "q.__dict__ = p.__dict__", "__dict__"),
-    slots_left_empty: ((X,), "S2S201", "object.__new__(Slotted)", "Slotted"),
+    slots_left_empty: ((X,), "S2S203", "q.y = x[0]", "'Slotted' object has no attribute 'y'"),
     perhaps_no_pass: ((X, 3.0), MUTABLE, "return x * y", COPY),
     raveled_argument: ((A,), MUTABLE, "return v * 2.0", COPY),
     read_only_broadcast: ((X,), "S2S203", "b[0] = 1.0", "read-only"),

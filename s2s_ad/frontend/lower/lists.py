@@ -307,6 +307,7 @@ def copy_entries(lowering: Lowering, value: Any) -> Any:
     return new_dict(lowering, entries_of(value))
 
 
+@method(OrderedDict.fromkeys)
 @method(dict.fromkeys)
 def from_keys(lowering: Lowering, keys: Any, value: Any = None) -> Any:
     found = [known_key(lowering, each) for each in known(lowering, keys)]

@@ -26,6 +26,7 @@ from s2s_ad.frontend.lower.attributes import (
     SETTERS,
     Method,
     kept_by,
+    no_attribute,
     of_descriptor,
     read_attribute,
 )
@@ -73,7 +74,20 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
     if is_plain_namedtuple(kind):
         return Tree(kind, kind._fields, tuple(_fields(lowering, kind, args, kwargs).values()))
     refuse_special(lowering, kind)
-    made = _without_attributes(lowering, kind)
+    if _says_how_made(kind):
+        made = apply(lowering, kind.__new__, [kind, *args], kwargs)
+        if not _is_object_of(lowering, made, kind):
+            return made
+        if method_of(made.kind, "__init__") is object.__init__:
+            return made  # what it is given __new__ has read
+    else:
+        made = _without_attributes(lowering, kind)
+    _initialise(lowering, made, args, kwargs)
+    return made
+
+
+def _initialise(lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any]) -> None:
+    """What the `__init__` of its class does with a new object."""
     kind = made.kind
     init = method_of(kind, "__init__")
     if dataclasses.is_dataclass(kind) and is_generated(init):
@@ -82,7 +96,26 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
         apply(lowering, read_attribute(lowering, made, "__init__"), args, kwargs)
     elif args or kwargs:
         raise TypeError(f"{kind.__name__}() takes no arguments")
-    return made
+
+
+def _says_how_made(kind: type) -> bool:
+    """Whether the class has a `__new__` that is written in Python."""
+    return isinstance(kind.__new__, types.FunctionType)
+
+
+def _is_object_of(lowering: Lowering, made: Any, kind: type) -> bool:
+    """Whether what `__new__` of a class gave is of that class, so that its `__init__` runs."""
+    if isinstance(made, Box):
+        return issubclass(made.kind, kind)
+    if isinstance(made, Symbol | types.NoneType) or type(made) in values.PYTHON_NUMBERS:
+        return False
+    raise UnsupportedError(
+        "S2S201",
+        f"an object of class {kind.__name__} made inside the function",
+        origin=lowering.builder.origin,
+        why="what its __new__ gives is no object that it has made",
+        help=PLAIN_CLASS,
+    )
 
 
 def _without_attributes(lowering: Lowering, kind: type) -> Box:
@@ -105,7 +138,8 @@ def _makes_plainly(metaclass: type) -> bool:
 def refuse_special(lowering: Lowering, kind: type) -> None:
     """Only classes whose objects are made and changed in the way of all objects are taken."""
     base = base_of(kind) or object
-    plain = _makes_plainly(type(kind)) and kind.__new__ is base.__new__
+    made = kind.__new__ is base.__new__ or (base is object and _says_how_made(kind))
+    plain = _makes_plainly(type(kind)) and made
     foreign = next((x for x in kind.__mro__ if _is_of_c(x) and x not in base.__mro__), object)
     names = (*REFUSED, "__setattr__") if dataclasses.is_dataclass(kind) else REFUSED
     if _is_frozen(kind):
@@ -147,13 +181,8 @@ def _without_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any
     """`object.__new__(kind)`: an object whose `__init__` does not run."""
     kind = known_object(args[0])
     refuse_special(lowering, kind)
-    if len(args) > 1 or kwargs or any("__slots__" in vars(each) for each in kind.__mro__[:-1]):
-        raise UnsupportedError(
-            "S2S201",
-            f"object.__new__ of class {kind.__name__}",
-            why="its attributes are slots, or it is given arguments",
-            help="call the class",
-        )
+    if len(args) > 1 or kwargs:
+        raise TypeError("object.__new__() takes exactly one argument (the type to instantiate)")
     return _without_attributes(lowering, kind)
 
 
@@ -289,7 +318,19 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         raise _not_its_own(holder, name)
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    _put_attribute(lowering, holder, name, value)
+
+
+def _put_attribute(lowering: Lowering, holder: Box, name: str, value: Any) -> None:
+    """An object of a class with `__slots__` takes no attributes but these."""
+    kind = getattr(holder.kind, "__s2s_stands_for__", holder.kind)
+    if not kind.__dictoffset__ and not _is_slot(method_of(kind, name)):
+        raise no_attribute(lowering, kind, name)
     put_entry(lowering, holder, name, kept_by(holder, value))
+
+
+def _is_slot(found: Any) -> bool:
+    return isinstance(found, types.MemberDescriptorType)
 
 
 def _set_by_method(lowering: Lowering, kind: type, holder: Any, name: str, value: Any) -> bool:
@@ -381,7 +422,7 @@ def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     if not isinstance(holder, Box) or holder.kind in (list, dict, set):
         raise _not_its_own(holder, name)
     if not _set_by_class(lowering, holder.kind, holder, name, value):
-        put_entry(lowering, holder, name, kept_by(holder, value))
+        _put_attribute(lowering, holder, name, value)
 
 
 def _object_getattribute(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
