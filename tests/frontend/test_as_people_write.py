@@ -1042,6 +1042,34 @@ def made_by_new(x):
     return lat * lon + Place(x) * pole.lon + pole.lat * pole.checks + Place([x, x]).checks
 
 
+FAILED = {"size": 0.5, "weights": np.array([1.0, 2.0])}
+
+
+def with_defaults(f):
+    def safe(x):
+        try:
+            return f(x)
+        except ValueError:
+            return FAILED
+
+    return safe
+
+
+@with_defaults
+def measured(x):
+    if x > 2.0:
+        raise ValueError("too large")
+    return {"size": x**2, "weights": x * np.ones(2)}
+
+
+def captured_where_it_fails(x):
+    found = [measured(x), measured(3.0 * x)]
+    own = {"size": x, "weights": np.ones(2)}
+    either = FAILED if x > 2.0 else own
+    own["size"] = 5.0 * x
+    return sum(np.sum(each["weights"]) * each["size"] * x for each in found) + either["size"]
+
+
 def as_many_as_there_are(x):
     half = 0.5
     pair = Pair(x, 2.0) * Pair(x * x, half.conjugate()) * (1.0, x, half, 3.0)
@@ -1063,7 +1091,7 @@ AROUND += [of_a_date, items_of_anything, by_the_class_of_an_argument, managers_m
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [sorted_as_they_say, *TRIES, *VALUES, *OBJECTS, *AROUND]
-NUMBERS += [methods_of_float, as_many_as_there_are, made_by_new]
+NUMBERS += [methods_of_float, as_many_as_there_are, made_by_new, captured_where_it_fails]
 ARRAYS = [*TRIES[:6], *VALUES, *AROUND, cached_and_checked, kinds_of_dtypes, numbers_or_sequences]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(
@@ -1108,6 +1136,16 @@ def test_what_is_known_of_kinds_and_lengths_is_not_asserted():
         return seen[0] ** 2 * len(seen)
 
     assert grad(acts)(3.0) == 6.0
+
+
+def test_what_may_be_captured_is_not_changed():
+    def f(x):
+        found = measured(x)
+        found["size"] = x
+        return found["size"]
+
+    with pytest.raises(S2SError, match="a dict that is not the function's own is changed"):
+        grad(f)(1.3)
 
 
 def test_an_iterator_is_not_read_further_than_python_reads_it():

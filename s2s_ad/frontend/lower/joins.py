@@ -129,7 +129,7 @@ class Join:
         if several:
             return self.picked(items, hint)
         if any(isinstance(each, Tree) for each in present):
-            joined = self.container(items, present, hint)
+            joined = self.container(*self._as_boxes(items, present), hint)
             if joined is not None:
                 return joined
         return self._unjoined(items, present, hint)
@@ -288,6 +288,20 @@ class Join:
         if all(rows.is_list_of_any(each) for each in ends if each is not UNDEFINED):
             return self.rows(items, ends, hint, bare)
         return None
+
+    def _as_boxes(self, items: Sequence[Any], present: list) -> tuple[Sequence[Any], list]:
+        """Dicts that are captured, beside one of the function's own: nobody may change them."""
+
+        def as_box(value: Any) -> Any:
+            if type(value) is not Tree or value.kind is not dict:
+                return value
+            box = self.lowering.memory.box(value)
+            box.refusal = "a dict that is not the function's own is changed"
+            return box
+
+        if any(isinstance(each, Box) for each in present):
+            items = [*map(as_box, items)]
+        return items, [each for each in items if each is not UNDEFINED]
 
     def rows(self, items: Sequence[Any], ends: list, hint: Hint, bare: bool) -> Any:
         """A list of containers whose length is not known."""
