@@ -19,6 +19,7 @@ from s2s_ad.simplify.guards import UNGUARD
 from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
+from s2s_ad.simplify.joined_loops import JOIN_LOOPS
 from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
 from s2s_ad.simplify.leading_axes import DROP_LEADING_AXES
 from s2s_ad.simplify.merging import MERGE
@@ -40,6 +41,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
     """The passes before the text is written."""
     return (
         *(
+            JOIN_LOOPS,
             READ_POPPED,
             ERASE,
             PASS_BY,
@@ -48,6 +50,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             DEAD,
             SINK,
             DEAD,
+            UNCAST,
             PASS_BY,
             TELL,
             NEAREST,
@@ -59,8 +62,8 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             CONTRACT,
             JOIN_PRODUCTS,
             SCALE_LAST,
-            COLLECT,
             UNGUARD,
+            COLLECT,
             SHARE,
             OWN_NEGATIVES,
             DROP_LEADING_AXES,
@@ -70,7 +73,6 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             hoist,
             SHARE_AGAIN,
             late,
-            UNCAST,
             EXTREMES,
             DEAD,
             OWN_ZEROS,

@@ -103,27 +103,18 @@ def _is_read_after(program: Program, statement: form.Op, index: int, counts: Cou
 def _reading(program: Program, statement: form.Op, slot: int, array: gast.AST) -> form.Op:
     """The loop that reads the array; itself where it does not take one item in each pass."""
     loop: Any = statement.rule
-    body = loop.body
-    leaves = loop.leaves(body)
-    leaf = leaves.carried[slot]
-    read = [each for each in body.body if leaf in each.reads]
-    if len(read) != 1 or read[0].function is not runtime.list_pop:
+    body, taken = loop.body, taken_item(loop, slot)
+    if taken is None:
         return statement
-    pop = read[0].target
-    found = [(item, each) for each in body.body if (item := item_of(each))]
-    items = {item[1]: each for item, each in found if item[0] == pop}
-    rest = items.get(1)
-    output = [*body.outputs()]
-    if rest is None or getattr(output[slot], "id", "") != rest.target:
-        return statement
-    counts = liveness.counts(body.body, body.outputs())
-    if counts[rest.target] != 1 or 0 not in items:
-        return statement
-    name, (index,) = fresh_name(), leaves.bounds
-    row = items[0].with_call(operator.getitem, [form.name(name)], {"index": form.name(index)})
-    output[slot] = form.name(leaf)
-    instead = {id(read[0]): [], id(rest): [], id(items[0]): [row]}
-    kept = [made for each in body.body for made in instead.get(id(each), [each])]
+    leaves, output, name = loop.leaves(body), [*body.outputs()], fresh_name()
+    (index,) = leaves.bounds
+    output[slot] = form.name(leaves.carried[slot])
+    pair, item, rest = taken
+    params = {"index": form.name(index)}
+    instead = {pair: [], rest: [], item: []}
+    row = next(each for each in body.body if each.target == item)
+    instead[item] = [row.with_call(operator.getitem, [form.name(name)], params)]
+    kept = [made for each in body.body for made in instead.get(each.target, [each])]
     block = body.with_(
         inputs=(*body.inputs, Input(name, name)),
         body=tuple(kept),
@@ -132,6 +123,24 @@ def _reading(program: Program, statement: form.Op, slot: int, array: gast.AST) -
         hints=body.hints | {name: TEMPORARY},
     )
     return statement.with_call(loop.with_blocks([block]), [*statement.operands, array])
+
+
+def taken_item(loop: Loop, place: int) -> tuple[str, str, str] | None:
+    """The names of (item and rest, the item, the rest) where each pass of a loop takes one item
+    off a list that it carries, and does nothing else with it."""
+    body = loop.body
+    leaf, after = loop.leaves(body).carried[place], body.outputs()[place]
+    read = [each for each in body.body if leaf in each.reads]
+    if len(read) != 1 or read[0].function is not runtime.list_pop:
+        return None
+    pair = read[0].target
+    found = [(item, each.target) for each in body.body if (item := item_of(each))]
+    items = {item[1]: name for item, name in found if item[0] == pair}
+    rest = items.get(1)
+    counts = liveness.counts(body.body, body.outputs())
+    if rest is None or 0 not in items or getattr(after, "id", "") != rest or counts[rest] != 1:
+        return None
+    return pair, items[0], rest
 
 
 READ_POPPED = Pass("read-popped", everywhere(read_popped))

@@ -233,7 +233,7 @@ def turned(x):
         (collected_states, ["state_bar += out_bar[i]"], ["list(", "out_bar.pop"]),
         (left_over, [], []),
         (turned, ["c, s = math.cos(x[0]), math.sin(x[0])"], ["np.cos", "np.sin"]),
-        (lens, ["inner_steps.append((u, y, n))"], ["y_saved"]),
+        (lens, [" steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
