@@ -54,7 +54,8 @@ class Negative(Elementwise):
             return inner[0]
         if rule is not None and rule.function is operator.mul and type(inner[0]) in (int, float):
             return -inner[0] * inner[1]
-        if rule is not None and rule.function is operator.sub and builder.derived:
+        is_difference = rule is not None and rule.function is operator.sub and builder.derived
+        if is_difference and operands[0].name not in builder.notes.get("read anyway", ()):
             return inner[1] - inner[0]
         return super().shortcut(builder, operands, params)
 
@@ -111,8 +112,10 @@ class Multiplication(Elementwise):
             both = _kept(x, factor * inner[0])
             return None if both is None else both * inner[1]
         if rule.function is operator.truediv and factor:  # c * (x / (c * y)) is x / y
-            scaled = _factor(builder, inner[1])
-            return None if scaled is None or scaled[0] != factor else inner[0] / scaled[1]
+            number, x = _factor(builder, inner[1]) or (0.0, None)
+            if abs(number) == abs(factor):
+                quotient = inner[0] / x
+                return quotient if number == factor else -quotient
         return None
 
 
@@ -123,9 +126,9 @@ def _signed(builder: Builder, a: Symbol, b: Symbol) -> Any:
 
 
 def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
-    """The slope of y = c / (k + e) by e, times e: y * (1 - k / c * y), finite where e is not.
+    """The slope of y = c / (k + e) by e, times e: y * (1 - k / (k + e)), finite where e is not.
 
-    With e = exp(-x) and c = k = 1 that is the derivative of the logistic function.
+    With e = exp(-x) and c = k = 1 that is the derivative of the logistic function, y * (1 - y).
     """
     for product, e in ((a, b), (b, a)):
         inner = builder.operands_of(product, operator.mul)
@@ -135,7 +138,7 @@ def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
             continue
         _, (c, total), _ = builder.definition(y)
         k = next(each for each in builder.definition(total)[1] if not isinstance(each, Symbol))
-        return y_bar * y * (1 - k / c * y)
+        return y_bar * y * (1 - (k / c * y if _is_number(c) else k / total))
     return None
 
 
@@ -150,13 +153,13 @@ def _divided(builder: Builder, slope: Any) -> list | None:
 
 
 def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
-    """The y = c / (k + e) of numbers whose slope by e this is, but for its sign."""
+    """The y = c / (k + e), k a number, whose slope by e this is, but for its sign."""
     found = _divided(builder, slope)
     if not found:
         return None
     y, total = found
     inner = builder.operands_of(y, operator.truediv)
-    if not inner or not _is_number(inner[0]) or not inner[0] or not is_same(inner[1], total):
+    if not inner or not is_same(inner[1], total) or (_is_number(inner[0]) and not inner[0]):
         return None
     terms = builder.operands_of(total, operator.add)
     fits = any(is_same(e, each) for each in terms) and any(map(_is_number, terms))
@@ -233,11 +236,28 @@ def cancelled(builder: Builder, a: Any, b: Any) -> Any:
     """a * b where one is divided by a factor of the other: (2 * y) * (c / y) is 2 * c.
 
     That is the derivative at y = 0, too, where the quotient is infinite. The slope of y = x / e by
-    e, times e, is y, which is finite where e is not.
+    e, times e, is y, which is finite where e is not. What is divided by a product of the other is
+    divided by the rest of that: c / (k * x) * k is c / x.
     """
     for product, ratio in ((a, b), (b, a)):
         if _cancels(builder, product, ratio):
             return _in_shape(builder, _cancelled(builder, product, ratio), [a, b])
+        rest = _divides_more(builder, product, ratio)
+        if rest is not None:
+            return rest
+    return None
+
+
+def _divides_more(builder: Builder, k: Any, ratio: Any) -> Any:
+    """c / x, where a derivative has divided c by k * x."""
+    c, product = builder.operands_of(ratio, operator.truediv) or (None, None)
+    if product is None or ratio.name not in builder.derived_names:
+        return None
+    factors = builder.operands_of(product, operator.mul)
+    for one, x in (factors, factors[::-1]) if factors else ():
+        whole = isinstance(x, Symbol) and values.same_shape(x.shape, ratio.shape)
+        if whole and is_same(one, k):
+            return c / x
     return None
 
 
@@ -397,8 +417,17 @@ def _part(builder: Builder, value: Symbol, index: Any, farthest: int = FARTHEST)
     return builder.emit(rule, parts, {})
 
 
+def _of_ones(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """x * ones is x."""
+    for ones, x in ((a, b), (b, a)):
+        same = values.same_shape(ones.shape, x.shape) and ones.dtype == x.dtype
+        if same and x.dtype is not None and filling_of(builder, ones) == 1:
+            return x
+    return None
+
+
 #: simpler forms of a product of two values, in the order in which they are tried
-SIMPLER = (_signed, _with_one_number, cancelled, _saturated, masked_product)
+SIMPLER = (_of_ones, _signed, _with_one_number, cancelled, _saturated, masked_product)
 SIMPLER += (chosen_product, _of_quotient, _unscaled, _of_elements)
 
 
@@ -449,6 +478,8 @@ class Quotient(Elementwise):
             return super().factor(position, operation, y_bar)
         if self._may_settle(position, operation, y_bar):
             return super().factor(position, operation, y_bar)
+        if _is_number(y_bar):  # there is no quotient of arrays to share
+            return -(y_bar * operation.result / operation.operands[1])
         return -(y_bar / operation.operands[1]) * operation.result
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
@@ -587,6 +618,12 @@ class Difference(Elementwise):
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        """Where both operands have an adjoint the one is the negative of the other."""
+        if position == 1 and all(operation.active) and isinstance(y_bar, Symbol):
+            y_bar.builder.notes.setdefault("read anyway", set()).add(y_bar.name)
+        return super().factor(position, operation, y_bar)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[1])

@@ -68,6 +68,9 @@ class Creation(Rule):
             dtype = self.dtype(full) if self.dtype else float
         return values.Array(None if dtype is None else np.dtype(dtype), self.shape(full))
 
+    def filled_with(self, operands: list) -> Any:
+        return 1.0 if self.function is np.ones else super().filled_with(operands)
+
     required = _lengths_given
 
     def symmetric_with(

@@ -54,10 +54,11 @@ def collect_factors(program: Program) -> Program:
             return t3
     """
     counts = liveness.counts(program.body, program.outputs())
+    multiples = {each.target: found for each in program.body if (found := _multiple(each))}
     factors = {
         each.target: each
         for each in program.body
-        if isinstance(each, form.Op) and _is_factor(each, program.facts)
+        if isinstance(each, form.Op) and _is_factor(each, program.facts, multiples)
     }
     if not factors:
         return program
@@ -70,7 +71,7 @@ def collect_factors(program: Program) -> Program:
     for statement in reversed(program.body):
         factor = factors.get(statement.target or "")
         if factor is not None and factor.target not in gone:
-            product = _Factors(factor, once, facts, factor.target in summed)
+            product = _Factors(factor, once, facts, factor.target in summed, multiples)
             made = product.written()
             if made is not None:
                 written[factor.target] = made
@@ -84,9 +85,11 @@ def collect_factors(program: Program) -> Program:
     return program.with_(body=tuple(body), facts=facts)
 
 
-def _is_factor(statement: form.Op, facts: Mapping[str, object]) -> bool:
-    """Whether a derivative makes a product, a negative, or a quotient of a known number or by one,
-    or by a length."""
+def _is_factor(
+    statement: form.Op, facts: Mapping[str, object], multiples: Mapping[str, object]
+) -> bool:
+    """Whether a derivative makes a product, a negative, or a quotient of a known number or by a
+    number or a multiple."""
     if statement.phase not in DERIVED:
         return False
     function, fact = statement.function, facts[statement.target]
@@ -94,8 +97,18 @@ def _is_factor(statement: form.Op, facts: Mapping[str, object]) -> bool:
         return False
     if function is operator.truediv:
         number, divisor = statement.operands
-        return _is_known(number) or _is_known(divisor) or _is_length(divisor, facts)
+        name = getattr(divisor, "id", "")
+        plain = name in multiples or values.shape_of(facts.get(name)) == ()
+        return plain or _is_known(number) or _is_known(divisor)
     return function is operator.mul or function is operator.neg
+
+
+def _multiple(statement: form.Statement) -> tuple[float, gast.Name] | None:
+    """(c, x) of c * x, whoever wrote it."""
+    if isinstance(statement, form.Effect) or statement.function is not operator.mul:
+        return None
+    number, x = statement.operands
+    return (number.value, x) if _is_known(number) and isinstance(x, gast.Name) else None
 
 
 def _is_derived_view(statement: form.Statement) -> TypeGuard[form.Op]:
@@ -105,10 +118,6 @@ def _is_derived_view(statement: form.Statement) -> TypeGuard[form.Op]:
 
 def _is_known(atom: gast.AST) -> bool:
     return isinstance(atom, gast.Constant) and type(atom.value) in (int, float)
-
-
-def _is_length(atom: gast.AST, facts: Mapping[str, object]) -> bool:
-    return facts.get(getattr(atom, "id", "")) == values.Scalar(int)
 
 
 def _terms(statement: form.Statement) -> Sequence[gast.AST]:
@@ -122,6 +131,7 @@ class _Factors:
 
     Attributes:
         is_term: whether a sum reads it.
+        multiples: (c, x) by the name of c * x.
         through_views: whether numbers are taken out of factors that are views of products.
         above: the factors in the order in which they are multiplied.
         before: what makes factors that are views of products, without the number in these.
@@ -133,6 +143,7 @@ class _Factors:
     once: Mapping[str, form.Op]
     facts: dict
     is_term: bool
+    multiples: Mapping[str, tuple[float, gast.Name]]
     through_views: bool = True
     number: float = 1
     above: list[Any] = field(default_factory=list)
@@ -144,7 +155,10 @@ class _Factors:
     def written(self) -> list[form.Op] | None:
         """The statements that compute it; None where these are no fewer."""
         self._take(self.root)
-        if not self.taken or not self._moves():
+        if not self.taken:
+            return None
+        self._cancel()
+        if not self._moves():
             return None
         made = self._made()
         if made is None:
@@ -152,7 +166,8 @@ class _Factors:
         before = [each for each in self.before if not each.rule.inserts_axes]
         cost = self._cost([*before, *made])
         if self.before and cost[0] >= self.operations[0]:  # no array less: names are worth more
-            plain = _Factors(self.root, self.once, self.facts, self.is_term, through_views=False)
+            given = self.root, self.once, self.facts, self.is_term, self.multiples
+            plain = _Factors(*given, through_views=False)
             made, self.taken = plain.written(), plain.taken
             return made
         return [*self.before, *made] if cost < self.operations else None
@@ -180,6 +195,15 @@ class _Factors:
                 self._take_view(each)
                 self.above.append(each)
 
+    def _cancel(self) -> None:
+        """c * above / (c * x) is above / x."""
+        for index, each in enumerate(self.below):
+            number, x = self.multiples.get(getattr(each, "id", ""), (1, each))
+            alike = x is not each and self.facts[x.id] == self.facts[each.id]
+            if alike and number and abs(number) == abs(self.number):
+                self.number /= number
+                self.below[index] = x
+
     def _take_view(self, atom: gast.AST) -> None:
         """Take the number out of the product that a factor is with more axes."""
         view = self.once.get(getattr(atom, "id", ""))
@@ -188,7 +212,7 @@ class _Factors:
         source = self.once.get(view.reads[0])
         if source is None or source.rule.inserts_axes or not self._is_array(source.target):
             return
-        inner = _Factors(source, self.once, self.facts, is_term=False)
+        inner = _Factors(source, self.once, self.facts, False, self.multiples)
         inner._take(source)
         number, inner.number = inner.number, 1
         if number == 1 or not inner._moves():
@@ -246,24 +270,26 @@ class _Factors:
         return len(one) < len(whole) or any(a == 1 != b for a, b in zip(one, whole, strict=True))
 
     def _made(self) -> list[form.Op] | None:
-        """First what has no axes, then the arrays: number * above / below."""
+        """number * above / below: first what has no axes, then smaller arrays, then the others."""
         numbers, arrays = self._parted(self.above)
         divisors, below = self._parted(self.below)
-        if not all(self._is_whole(each.id) for each in below):
-            return None
         known = [each for each in divisors if _is_known(each)]
         named = [each for each in numbers + divisors if each not in known]
         single = not arrays and not below
         if single and not any(values.is_inexact(self.facts[each.id]) for each in named):
             return None  # a product of whole numbers is one itself
         chain = _Chain(self.root, self.facts)
-        arrays.sort(key=lambda each: not self._is_smaller(each.id))
+        smaller = [each for each in arrays if self._is_smaller(each.id)]
+        whole = [each for each in arrays if each not in smaller]
+        small = [each for each in below if self._is_smaller(each.id)]
+        below = [each for each in below if each not in small]
         size = form.constant(abs(self.number))
         scale = [*([size] if size.value != 1 else []), *numbers]
         negative = self.number < 0
         if negative and not self.is_term and scale and arrays:
             scale[0] = form.constant(-size.value) if size.value != 1 else chain.negative(scale[0])
             negative = False
+        first: list[Any] = []
         if scale or not arrays:
             scaled = chain.product(scale or [size])
             if _is_known(scaled) and known:
@@ -271,11 +297,13 @@ class _Factors:
                 divisors.remove(known[0])
                 if not values.keeps(self.facts[self.root.target], scaled.value):
                     return None
-            arrays = [chain.over(scaled, divisors), *arrays]
-            divisors = []
-        elif negative and not self.is_term and self._is_smaller(arrays[0].id):
-            arrays[0], negative = chain.negative(arrays[0]), False
-        chain.over(chain.product(arrays), divisors + below)
+            first, divisors = [chain.over(scaled, divisors)], []
+        if smaller and negative and not self.is_term and not first:
+            smaller[0], negative = chain.negative(smaller[0]), False
+        first += smaller
+        if first and whole:
+            first, divisors, small = [chain.over(chain.product(first), divisors + small)], [], []
+        chain.over(chain.product([*first, *whole]), divisors + small + below)
         return chain.ended(negative=negative)
 
     def _parted(self, atoms: list[gast.Name]) -> tuple[list[gast.Name], list[gast.Name]]:

@@ -29,7 +29,7 @@ def test_transform(pair):
 def test_text_of_a_power_spectrum():
     f = module("def f(x):\n    return np.sum(np.abs(np.fft.rfft(x)) ** 2)\n").f
     text = grad(f).source(np.arange(5.0))
-    assert 'np.fft.ifft(2.0 * np.fft.rfft(x), n=len(x), norm="forward").real' in text
+    assert 'np.fft.ifft(2 * np.fft.rfft(x), n=len(x), norm="forward").real' in text
 
 
 def test_transform_of_unknown_numbers_needs_their_type():

@@ -61,6 +61,28 @@ def weighted_squares(x, a):
     return np.sum(a[:, None] * np.sin(np.outer(x, a)) ** 2)
 
 
+def layer(x, a):
+    """The gain is a factor of what is divided, and the mean is taken off."""
+    rows = np.outer(x, a) + np.outer(a, np.sin(x))
+    centred = rows - np.mean(rows, axis=1, keepdims=True)
+    std = np.sqrt(np.mean(centred**2, axis=1, keepdims=True) + 0.1)
+    return np.sum((a * centred / std) ** 3)
+
+
+def multiples(x, c):
+    """What c * x is divided by, or taken the logarithm of."""
+    s = np.sum(x**2)
+    return np.log(c * s) + np.sum(np.sqrt(c)) / (2 * s)
+
+
+def scaled_logistic(x, c):
+    return np.sum(c * x / (1 + np.exp(-5 * x)))
+
+
+def ones(x, c):
+    return np.sum((np.sum(x) * np.ones(4)) ** 2) * c
+
+
 PROGRAMS = {
     "norm": (norm, (X,), "x / np.sqrt(np.sum(x**2))"),
     "number above": (root, (X, 1.7), "c / np.sqrt(x @ x + 1.0) * x"),
@@ -72,6 +94,9 @@ PROGRAMS = {
     "length": (mean_error, (X, A), "-2 / len(x) * (a - x)"),
     "view of a product": (distances, (X, A), "= (1 / np.sqrt("),
     "smaller first": (weighted_squares, (X, A), "2 * a[:, None] * "),
+    "smaller below": (layer, (X, A), "        / std\n        * centred\n"),
+    "multiples": (multiples, (X, 1.7), "np.sum(np.sqrt(c)) / (2 * s) / s"),
+    "ones": (ones, (X, 1.7), "np.sum("),
     "no arrays": (below_numbers, (X, 1.7), "np.full_like(x, 0.5 / c)"),
 }
 
@@ -89,6 +114,14 @@ def test_the_dtype_stays(f, args, text, dtype):
     found, expected = grad(f)(*own), grad(f)(*args)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+def test_the_slope_of_a_scaled_logistic_function_is_finite_where_an_exponential_is_not():
+    x = np.array([-800.0, 0.3, 800.0])
+    sigmoid = np.array([0.0, 1 / (1 + math.exp(-1.5)), 1.0])
+    with np.errstate(over="ignore"):
+        found = grad(scaled_logistic)(x, 2.0)
+    np.testing.assert_allclose(found, 2.0 * (sigmoid + 5 * x * sigmoid * (1 - sigmoid)))
 
 
 def test_complex_numbers_stay_as_they_are():
