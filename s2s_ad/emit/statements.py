@@ -89,11 +89,16 @@ class Statements:
         return self.naming.program.hints.get(name, TEMPORARY).kind == "user"
 
     def _beside(self, line: Line) -> Any:
-        """Which line of the user's gives a name of his its value: its assignments stay on one."""
-        origin, hint = line.statement.origin, self.naming.program.hints.get(line.name, TEMPORARY)
-        if hint.kind != "user" or hint.copied:
+        """Which line of the user's gives a name of his its value: its assignments stay on one.
+
+        So do temporaries of one line that are computed alike, and zeros that adjoints begin with.
+        """
+        statement, hint = line.statement, self.naming.program.hints.get(line.name, TEMPORARY)
+        origin, kind = statement.origin, hint.kind
+        if hint.copied or (kind == "derived" and not _is_zeros(statement)):
             return None
-        return origin and (origin.file, origin.line, origin.root)
+        alike = "" if kind == "user" else (statement.rule.function, statement.phase)
+        return origin and (origin.file, origin.line, origin.root, alike)
 
     def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:
         """target = value, or target += value where that is the same."""
@@ -417,6 +422,14 @@ def _is(node: gast.AST, value: int) -> bool:
 
 def _is_unread(naming: Naming, name: str) -> bool:
     return name not in naming.read
+
+
+def _is_zeros(statement: form.Statement) -> bool:
+    """Whether it makes an array of zeros that holds an adjoint."""
+    if isinstance(statement, form.Effect) or statement.phase != "backward":
+        return False
+    atoms = [getattr(each, "value", None) for each in statement.operands]
+    return statement.rule.filled_with(atoms) == 0.0
 
 
 def _added_to(value: gast.AST, name: str) -> tuple[gast.AST, gast.AST] | None:
