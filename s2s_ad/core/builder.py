@@ -167,7 +167,8 @@ def constant_value(value: Any) -> Any:
     value.builder.asked.add(value.name)
     if value.name not in known:
         known[value.name] = _constant_value(value)
-    return known[value.name]
+    found = known[value.name]
+    return value if isinstance(found, Symbol) else found  # of one name there may be several arrays
 
 
 def _constant_value(value: Symbol) -> Any:

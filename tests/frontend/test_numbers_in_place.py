@@ -111,9 +111,19 @@ def in_a_loop(x):
     return x * y
 
 
+def viewed_in_a_try(x):
+    held = np.array(x)
+    try:
+        y = held[...]
+        y += y >= 0.7
+    except TypeError:
+        return x
+    return held * x
+
+
 PROGRAMS = [alias, in_a_dict, by_a_helper, by_a_longer_helper, as_array, as_view, squeezed]
 PROGRAMS += [transposed, reshaped, element, view_of_an_element, sums, of_a_type, on_one_path]
-PROGRAMS += [in_a_loop]
+PROGRAMS += [in_a_loop, viewed_in_a_try]
 
 
 def fresh(x, value):

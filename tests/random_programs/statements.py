@@ -836,7 +836,9 @@ class Generator:
             ]
         )()
         value = here.value(text)
-        first, second = self._fresh(), self._fresh()
+        first = second = self._fresh()
+        while second == first:
+            second = self._fresh()
         if isinstance(value, str):
             patterns = ["'left'", "'right' | 'middle'"]
         elif isinstance(value, int | np.integer):
