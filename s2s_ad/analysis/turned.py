@@ -56,8 +56,10 @@ class Turned:
     """What is known of the names of a program.
 
     Attributes:
-        made: the decompositions of whose vectors it does not matter which they are.
+        made: the decompositions of whose vectors it does not matter which they are; one whose
+            outputs are put into another order is another one.
         items: the name of each of their outputs.
+        outputs: which output of which decomposition a name is.
         kinds: of names that depend on a decomposition.
         sites: what is computed of vectors and of what scales them.
     """
@@ -65,18 +67,21 @@ class Turned:
     program: Program
     made: dict[str, form.Op] = field(default_factory=dict)
     items: dict[tuple[str, int], str] = field(default_factory=dict)
+    outputs: dict[str, tuple[str, int]] = field(default_factory=dict)
     kinds: dict[str, Kind] = field(default_factory=dict)
     sites: set[str] = field(default_factory=set)
+    _ordered: dict[str, str] = field(default_factory=dict)  # one in another order -> that one
 
     @classmethod
     def of(cls, program: Program, outputs: Iterable[str]) -> Turned:
         """Look at a program of which these outputs count."""
         found = cls(program)
         for name, statement in found._definitions.items() if _has_vectors(program) else ():
-            item = item_of(statement)
+            item = item_of(statement) or found._put_in_order(statement)
             if statement.rule.gives_eigenvectors:
                 found.made[name] = statement
             elif item is not None and item[0] in found.made:
+                found.outputs[name] = item
                 found.items.setdefault(item, name)
         for name in [*found.made]:
             found._drop_unless(name, found._is_real(name))
@@ -91,9 +96,40 @@ class Turned:
     def _definitions(self) -> dict[str, form.Op]:
         return {each.target: each for each in self.program.body if isinstance(each, form.Op)}
 
+    def _put_in_order(self, statement: form.Op) -> tuple[str, int] | None:
+        """Which output of which decomposition, in which other order, a statement gives."""
+        index = statement.parameters.get("index")
+        base = getattr(statement.operands[0], "id", "") if statement.operands else ""
+        whole = self.outputs.get(base)
+        if index is None or whole is None or len(statement.operands) > 1:
+            return None
+        *axes, last = index.elts if isinstance(index, gast.Tuple) else [index]
+        order = self._order(last)
+        rank = len(_shape(self.program.facts[base]))
+        is_last = len(axes) == rank - 1 and all(map(_is_whole_axis, axes))
+        is_one = rank == 1 + whole[1] or _is_reversed(last)  # not an order for each of a stack
+        if order is None or not is_last or not is_one:
+            return None
+        name = f"{whole[0]} {order}"
+        self.made.setdefault(name, self.made[whole[0]])
+        self._ordered[name] = whole[0]
+        return name, whole[1]
+
+    def _order(self, index: gast.AST) -> str | None:
+        """What an order of all positions is called; None where an index is none."""
+        if _is_reversed(index):
+            return "reversed"
+        name = getattr(index, "id", "")
+        made = self._definitions.get(name)
+        while made is not None and _is_reversed(made.parameters.get("index")):
+            made = self._definitions.get(getattr(made.operands[0], "id", ""))
+        is_vector = made is not None and len(_shape(self.program.facts[made.target])) == 1
+        return name if made is not None and is_vector and made.rule.permutes else None
+
     def _drop_unless(self, name: str, holds: bool) -> None:
-        if not holds:
-            self.made.pop(name, None)
+        """Where an order of vectors is dropped, what was put into that order is."""
+        if not holds and self.made.pop(name, None) is not None:
+            self._drop_unless(self._ordered.get(name, ""), False)
 
     def _is_real(self, name: str) -> bool:
         """Whether both outputs are read, and are real numbers; of others phases are chosen, too."""
@@ -103,7 +139,7 @@ class Turned:
         return len(facts) == 2 and known and not any(map(values.is_complex, facts))
 
     def _look_at(self, statement: form.Statement) -> None:
-        item = item_of(statement)
+        item = self.outputs.get(statement.target or "")
         if item is not None and item[0] in self.made:
             rank = len(_shape(self.program.facts[statement.target]))
             stack = tuple(range(-rank, -1 - item[1]))
@@ -252,6 +288,13 @@ def _shape(fact: Any) -> values.Shape:
 
 def _is_whole_axis(item: gast.AST) -> bool:
     return isinstance(item, gast.Slice) and not any((item.lower, item.upper, item.step))
+
+
+def _is_reversed(index: gast.AST | None) -> bool:
+    """Whether an index takes an axis from its end."""
+    if not isinstance(index, gast.Slice) or index.lower or index.upper:
+        return False
+    return type(getattr(index.step, "value", None)) is int and index.step.value == -1
 
 
 def _is_alike_along(shape: values.Shape, axes: Collection[int]) -> bool:

@@ -147,6 +147,8 @@ class Rule:
     locates = False
     #: the elements of the result are positions along an axis of the first operand
     positions = False
+    #: of a vector they are all positions, each once
+    permutes = False
     #: the result is what is left when the first operand is divided by the second
     remainder = False
     #: inserts axes of length one where `axis` says

@@ -286,7 +286,7 @@ class Sort(Scan):
 class ArgSort(Scan):
     """np.argsort: integers, which move in steps; those of a vector are all different."""
 
-    flat = positions = True
+    flat = positions = permutes = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         found = super().infer(operands, params)

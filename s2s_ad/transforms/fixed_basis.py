@@ -27,7 +27,6 @@ from s2s_ad import runtime
 from s2s_ad.analysis.turned import Kind, Turned
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.rule import Operation, Rule
 
@@ -77,11 +76,11 @@ class _Writer:
             self.body.append(form.substitute(made, self.vectors | self.scales))
             return
         self.body.append(form.substitute(statement, self.vectors))
-        item = item_of(statement)
+        item = self.turned.outputs.get(statement.target)
         if item is not None:
             self._fix(statement, FIXED, [form.name(statement.target)], {})
             if item[1] == 1:
-                self._write_inner(self.turned.made[kind.of], statement)
+                self._write_inner(kind.of, statement)
         elif kind.scales:
             again = form.substitute(statement, self.scales)
             self._fix(statement, statement.rule, again.operands, again.parameters)
@@ -97,9 +96,9 @@ class _Writer:
         fixed[old.target] = form.name(name)
         self.body.append(old.beside(name, rule, operands, {**params}))
 
-    def _write_inner(self, whole: form.Op, vectors: form.Op) -> None:
+    def _write_inner(self, of: str, vectors: form.Op) -> None:
         """Write the matrix in the basis of its vectors."""
-        name = self.inner.setdefault(whole.target, fresh_name())
+        whole, name = self.turned.made[of], self.inner.setdefault(of, fresh_name())
         self.facts[name] = self.program.facts[vectors.target]
         self.hints[name] = Hint("inner", "derived")
         operands = [*whole.operands, form.name(vectors.target)]

@@ -44,6 +44,8 @@ def test_sums_of_functions_of_equal_eigenvalues_have_a_derivative(text, eigenval
         "w, v = np.linalg.eigh(a); return np.sum(v @ np.diag(np.where(w > 2.5, 2, 1)) @ v.T)",
         "u, s, vh = np.linalg.svd(a); return np.sum((u * s) @ vh)",
         "return np.sum(np.linalg.eigh(a)[1][:, 1])",
+        "w, v = np.linalg.eigh(a); u = v[:, ::-1]; return np.sum((v * w) @ v.T) + u[0, 1] * w[0]",
+        "w, v = np.linalg.eigh(a); u = v[:, ::-1]; return np.sum((u * np.exp(w)) @ u.T)",
     ],
 )
 @pytest.mark.parametrize("eigenvalues", EQUAL)
@@ -61,6 +63,7 @@ OF_ALL_VECTORS = [
     "np.einsum('ij,j,kj->ik', v, np.where(w > 2.5, w / np.sum(w), 2.0), v)",
     "(v * (w > 2.5)) @ v.T + v @ np.diag((w < 4.0).astype(float)) @ v.T",
     "w[w > 2.5] = 0.5; y = (v * w[None]) @ v.T",
+    "w, v = w[::-1], v[:, ::-1]; y = (v / w) @ v.T",
 ]
 
 
@@ -83,6 +86,13 @@ def test_functions_of_all_eigenvectors_alike_have_a_derivative_where_eigenvalues
     ends = [grad(space.loss)(many[-1] + sign * step * d) for sign in (1, -1)]
     curve = jvp(grad(space.loss), (many[-1],), (d,))[1]
     np.testing.assert_allclose(curve, np.subtract(*ends) / (2 * step), atol=1e-6)
+
+
+def test_eigenvectors_may_be_put_into_another_order():
+    order = "i = np.argsort(w)[::-1]; w, v = w[i], v[:, i]"
+    f = function(f"w, v = np.linalg.eigh(a); {order}; return np.sum((v * w**2) @ v.T)")
+    a, d = turned(2.0, 2.0, 5.0), turned(1.0, 2.0, 4.0)
+    np.testing.assert_allclose(np.sum(grad(f)(a) * d), np.sum(a @ d + d @ a), rtol=1e-9)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12, 1e-8, 1e-5, 1e-2, 1.0])
