@@ -232,7 +232,7 @@ class Naming:
             shown = self.shown[line.store.base]
             if shown.endswith("_saved"):
                 return shown.removesuffix("_saved"), True
-        if line.kind == "unpack" and (kept := self._kept_as(line, variable)):
+        if kept := self._kept_as(line, variable):
             return kept, True
         becoming = map(self._becoming, self.variables.names(variable))
         return next(filter(None, (*self._moved_words(variable), *becoming)), "value"), False
@@ -285,8 +285,11 @@ class Naming:
         if not isinstance(item, gast.Name):
             return list_of(self._word(item))
         text = self._hint(self.variables.of(item.id)).text
-        if not text and item.id in self.made:
-            text = self.described.text(item.id) or self._word(self.made[item.id].expression)
+        made = [
+            each for each in self.variables.names(self.variables.of(item.id)) if each in self.made
+        ]
+        if not text and made:
+            text = self.described.text(made[0]) or self._word(self.made[made[0]].expression)
         inner = self.kept.get(self.variables.of(item.id))
         if inner is not None and text in ("", "saved"):
             text = self._list_word(inner)

@@ -140,15 +140,6 @@ class Change:
         return self.callers[caller]
 
 
-def _put_into_lists(program: Program) -> Iterator[str]:
-    """What a program, or a block in it, puts into lists."""
-    for statement in program.body:
-        for block in blocks_of(statement):
-            yield from _put_into_lists(block)
-        if statement.function is runtime.list_append:
-            yield getattr(statement.operands[1], "id", "")
-
-
 class _Function:
     """Writes one function again."""
 
@@ -164,7 +155,7 @@ class _Function:
         program, change = self.ready.program, self.change
         users = {hint.text for hint in self.hints.values() if hint.kind == "user"}
         steps = next((each for each in STEPS if each not in users), STEPS[0])
-        inner = {self._root(name) for name in _put_into_lists(program)}
+        inner = set(self._filled_inside(program, frozenset()))
         for name in self.facts:
             root = change.travels.root(Node(self.function, name))
             if root in change.tuples:
@@ -192,6 +183,15 @@ class _Function:
             own = len(outputs) - program.kept
             made = made.with_(kept=len(made.outputs()) - own)
         return replace(self.ready, program=made, parts={**self.ready.parts, **self._parts()})
+
+    def _filled_inside(self, block: Program, around: frozenset[Node]) -> Iterator[Node]:
+        """The lists of tuples that a loop fills inside of one that fills another list."""
+        appends = (each for each in block.body if each.function is runtime.list_append)
+        filled = {self._root(each.target) for each in appends} & self.change.tuples.keys()
+        yield from filled if around - filled else ()
+        for statement in block.body:
+            for each in blocks_of(statement):
+                yield from self._filled_inside(each, around | filled)
 
     def _parts(self) -> dict[str, tuple[str, str]]:
         """What became of lists: what an item is called, and the list of tuples that it is in."""

@@ -24,6 +24,7 @@ from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
 from s2s_ad.simplify.leading_axes import DROP_LEADING_AXES
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
+from s2s_ad.simplify.one_stack import ONE_STACK
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
 from s2s_ad.simplify.popped import READ_POPPED
 from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SCALE_LAST, SHARE
@@ -42,6 +43,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
     return (
         *(
             JOIN_LOOPS,
+            ONE_STACK,
             READ_POPPED,
             ERASE,
             PASS_BY,

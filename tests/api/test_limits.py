@@ -162,6 +162,13 @@ def test_numpy_warns():
         grad(lambda x: x**0.5)(0.0)
 
 
+@pytest.mark.filterwarnings("error")
+def test_compiling_warns_of_nothing_that_the_function_does_not_do():
+    x = np.array([[1.0, 2.0], [4.0, 7.0], [1.0, 5.0]])
+    made = grad(lambda x: x.sum(axis=0).var(ddof=1))(x)
+    np.testing.assert_allclose(made, 2 * np.array([[-4.0, 4.0]] * 3))
+
+
 RAISING = [
     (lambda x: x / (x - 1.0), 1.0, ZeroDivisionError),
     (lambda x: x**-0.5, 0.0, ZeroDivisionError),

@@ -32,6 +32,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import drop_entry, may_lack_items, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.picked import is_picked
@@ -333,6 +334,11 @@ def as_index(lowering: Lowering, index: Any) -> Any:
     """The index in the form that rules take: ints, slices, None, Ellipsis, Symbols, tuples."""
     if is_growing(index) and (dtype := _dtype_of_items(index.content)) is not None:
         index = lowering.builder.call(np.array, (index.content,), {"dtype": dtype})
+    if isinstance(index, range | Range):
+        bounds = [index.start, index.stop, index.step]
+        bounds = bounds[:2] if bounds[2] == 1 else bounds
+        bounds = bounds[1:] if bounds[0] == 0 and len(bounds) == 2 else bounds
+        return lowering.builder.call(np.arange, tuple(bounds), {})
     if is_sequence(index):
         items = [as_index(lowering, each) for each in index.items]
         if index.kind is list:

@@ -25,6 +25,8 @@ from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import is_array, is_integer
 from s2s_ad.rules.shapes import reshape_like
 
+SEVERAL = 4  # the elements of an axis of an example: more than `ddof`
+
 
 def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result: Any) -> Any:
     """The result of an operation, as the array that it is."""
@@ -313,7 +315,7 @@ def _gives_number(function: Callable, args: tuple, kwargs: dict) -> bool | None:
     moves = rule.written_back == "operand" or rule.converts or hasattr(rule, "meaning")
     if not (moves or rule.view):
         return None
-    example: Any = np.zeros((1,) * whole.ndim)
+    example: Any = np.zeros([dim if dim == 1 else SEVERAL for dim in whole.shape])
     if whole.number:
         example = 1.0 if isinstance(whole.fact, values.Scalar) else np.float64(1)
     method = getattr(np.ndarray, getattr(function, "__name__", ""), None) is function

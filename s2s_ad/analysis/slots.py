@@ -1,0 +1,201 @@
+"""What a loop carries at an index: what its passes do with it, and in which passes of another loop
+an atom has the same value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.analysis import liveness
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Loop
+
+Alike = Callable[[Any, Any], bool]
+
+
+class Block:
+    """A program with its definitions, its items of calls, and how often each name is read."""
+
+    def __init__(self, program: Program):
+        self.program, self.outputs = program, program.outputs()
+        self.made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+        self.counts: Counter[str] = liveness.counts(program.body, self.outputs)
+        self.items = {item: name for name, each in self.made.items() if (item := item_of(each))}
+
+    def maker(self, atom: Any) -> form.Op | None:
+        """What computes an atom, if nothing else reads it."""
+        name = getattr(atom, "id", "")
+        return self.made.get(name) if self.counts[name] == 1 else None
+
+    def slot_after(self, atom: Any) -> Slot | None:
+        """What a loop carries of which an atom is the last value, if nothing else reads it."""
+        made = self.maker(atom)
+        item = None if made is None else item_of(made)
+        loop = self.made.get(item[0]) if item else None
+        return Slot(self, *item) if item and loop and isinstance(loop.rule, Loop) else None
+
+    def slot_from(self, name: str) -> Slot | None:
+        """What a loop carries of which a name is the first value, if nothing else reads it."""
+        reader = next((each for each in self.made.values() if name in each.reads), None)
+        if reader is None or self.counts[name] != 1 or not isinstance(reader.rule, Loop):
+            return None
+        starts = [getattr(each, "id", "") for each in reader.rule.parts(reader.operands).carried]
+        return Slot(self, reader.target, starts.index(name)) if name in starts else None
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a loop in a block carries at an index."""
+
+    block: Block
+    name: str
+    index: int
+
+    @property
+    def statement(self) -> form.Op:
+        return self.block.made[self.name]
+
+    @property
+    def loop(self) -> Any:
+        return self.statement.rule
+
+    @property
+    def start(self) -> gast.AST:
+        return self.loop.parts(self.statement.operands).carried[self.index]
+
+    @property
+    def leaf(self) -> str:
+        """Its name in the body."""
+        return self.loop.leaves(self.loop.body).carried[self.index]
+
+    @property
+    def fact(self) -> values.AbstractValue:
+        return self.loop.body.facts[self.leaf]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether anything reads what it is after the loop."""
+        return bool(self.block.counts[self.block.items.get((self.name, self.index), "")])
+
+    def append(self, body: Block) -> form.Op | None:
+        """How each pass appends one item to it, if it does no more with it."""
+        made = body.maker(body.outputs[self.index])
+        known = made is not None and made.rule.appends and body.counts[self.leaf] == 1
+        return made if known and getattr(made.operands[0], "id", "") == self.leaf else None
+
+    def pop(self, body: Block) -> form.Op | None:
+        """How each pass takes the last item off it, if it does no more with it."""
+        rest = body.maker(body.outputs[self.index])
+        item = None if rest is None else item_of(rest)
+        made = body.made.get(item[0]) if item and item[1] == 1 else None
+        known = made is not None and made.function is runtime.list_pop
+        return (
+            made if known and made.reads == (self.leaf,) and body.counts[self.leaf] == 1 else None
+        )
+
+    def with_body(self, body: Program) -> form.Op:
+        """The loop with this body, in which the leaf may be something else."""
+        loop, fact = self.loop, body.facts[self.leaf]
+        blocks = [_with_fact(e, loop.leaves(e).carried[self.index], fact) for e in loop.blocks[:-1]]
+        facts = [*loop.facts[: self.index], fact, *loop.facts[self.index + 1 :]]
+        made = loop.with_blocks([*blocks, body], facts)
+        return self.statement.with_call(made, self.statement.operands)
+
+    def replaced(self, statement: form.Op, *names: str) -> Program:
+        """The block with this loop instead of its own; these names hold what it carries, too."""
+        program, fact = self.block.program, statement.rule.facts[self.index]
+        known = tree.leaves(program.facts[self.name])
+        known[self.index] = fact
+        item = self.block.items.get((self.name, self.index), "")
+        facts = dict.fromkeys(filter(None, (item, *names)), fact)
+        facts = {**program.facts, **facts, self.name: tree.tuple_of(known)}
+        body = [statement if each.target == self.name else each for each in program.body]
+        return program.with_(body=tuple(body), facts=facts)
+
+
+def _with_fact(program: Program, name: str, fact: values.AbstractValue) -> Program:
+    return program.with_(facts={**program.facts, name: fact})
+
+
+@dataclass(frozen=True)
+class Corresponding:
+    """Whether atoms of two blocks hold the same value.
+
+    Attributes:
+        around: the loops of which these are the bodies, and what corresponds around them. Those
+            passes are compared that belong together: the one takes off a list what the other put
+            there.
+    """
+
+    one: Block
+    other: Block
+    around: tuple[Slot, Slot, Corresponding] | None = None
+
+    def __call__(self, a: gast.AST, b: gast.AST) -> bool:
+        if not (isinstance(a, gast.Name) and isinstance(b, gast.Name)):
+            known = isinstance(a, gast.Constant) and isinstance(b, gast.Constant)
+            return known and type(a.value) is type(b.value) and a.value == b.value
+        if self.around is None and a.id == b.id:
+            return True
+        one, other = self.one.made.get(a.id), self.other.made.get(b.id)
+        if (
+            self.around is not None
+            and other is not None
+            and self._is_taken(*self.around[:2], a, other)
+        ):
+            return True
+        if one is not None and other is not None:
+            return self._are_computed_alike(one, other)
+        given = one is other and self.around is not None
+        return given and self._are_given_alike(*self.around, a.id, b.id)
+
+    def _is_taken(self, one: Slot, other: Slot, a: gast.Name, item: form.Op) -> bool:
+        """Whether an item of a list is what the other loop has put there."""
+        taken = item_of(item)
+        pop = self.other.made.get(taken[0]) if taken and taken[1] == 0 else None
+        leaves = other.loop.leaves(other.loop.body).carried
+        leaf = getattr(pop.operands[0], "id", "") if pop and pop.operands else ""
+        if leaf not in leaves:
+            return False
+        empty = Slot(other.block, other.name, leaves.index(leaf))
+        fill = other.block.slot_after(empty.start)
+        if fill is None or fill.name != one.name or empty.pop(self.other) is not pop:
+            return False
+        append = fill.append(self.one)
+        return append is not None and getattr(append.operands[1], "id", "") == a.id
+
+    def _are_computed_alike(self, one: form.Op, other: form.Op) -> bool:
+        rule, keys = one.rule, one.parameters.keys()
+        if rule is not other.rule or keys != other.parameters.keys():
+            return False
+        pairs = [(one.parameters[key], other.parameters[key]) for key in keys]
+        pairs += zip(one.operands, other.operands, strict=False)
+        same_count = len(one.operands) == len(other.operands)
+        return (rule.elementwise or rule.length) and same_count and all(starmap(self, pairs))
+
+    def _are_given_alike(
+        self, one: Slot, other: Slot, alike: Corresponding, a: str, b: str
+    ) -> bool:
+        """Whether leaves hold the same value: what is fixed, or the index of the pass."""
+        sides = (one, a), (other, b)
+        leaves = [each.loop.leaves(each.loop.body) for each, _ in sides]
+        parts = [each.loop.parts(each.statement.operands) for each, _ in sides]
+        if a in leaves[0].fixed and b in leaves[1].fixed:
+            pair = (
+                parts[0].fixed[leaves[0].fixed.index(a)],
+                parts[1].fixed[leaves[1].fixed.index(b)],
+            )
+            return alike(*pair)
+        if a not in leaves[0].bounds or b not in leaves[1].bounds:
+            return False
+        mirrored = one.loop.backwards != other.loop.backwards
+        ends = one.loop.exits or other.loop.exits
+        return mirrored and not ends and all(map(alike, parts[0].bounds, parts[1].bounds))
