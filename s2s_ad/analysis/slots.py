@@ -14,7 +14,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.callee import item_of
+from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop
 
@@ -146,20 +146,16 @@ class Corresponding:
         if self.around is None and a.id == b.id:
             return True
         one, other = self.one.made.get(a.id), self.other.made.get(b.id)
-        if (
-            self.around is not None
-            and other is not None
-            and self._is_taken(*self.around[:2], a, other)
-        ):
+        if self.around is not None and self._is_taken(*self.around[:2], a, other):
             return True
         if one is not None and other is not None:
             return self._are_computed_alike(one, other)
         given = one is other and self.around is not None
         return given and self._are_given_alike(*self.around, a.id, b.id)
 
-    def _is_taken(self, one: Slot, other: Slot, a: gast.Name, item: form.Op) -> bool:
+    def _is_taken(self, one: Slot, other: Slot, a: gast.Name, item: form.Op | None) -> bool:
         """Whether an item of a list is what the other loop has put there."""
-        taken = item_of(item)
+        taken = None if item is None else item_of(item)
         pop = self.other.made.get(taken[0]) if taken and taken[1] == 0 else None
         leaves = other.loop.leaves(other.loop.body).carried
         leaf = getattr(pop.operands[0], "id", "") if pop and pop.operands else ""
@@ -173,27 +169,24 @@ class Corresponding:
         return append is not None and getattr(append.operands[1], "id", "") == a.id
 
     def _are_computed_alike(self, one: form.Op, other: form.Op) -> bool:
+        """Whether the results of operations are equal where their operands are."""
         rule, keys = one.rule, one.parameters.keys()
-        if rule is not other.rule or keys != other.parameters.keys():
+        if rule is not other.rule or rule.effects or rule.distinct or isinstance(rule, Compound):
+            return False
+        if keys != other.parameters.keys() or len(one.operands) != len(other.operands):
             return False
         pairs = [(one.parameters[key], other.parameters[key]) for key in keys]
-        pairs += zip(one.operands, other.operands, strict=False)
-        same_count = len(one.operands) == len(other.operands)
-        return (rule.elementwise or rule.length) and same_count and all(starmap(self, pairs))
+        return all(starmap(self, [*pairs, *zip(one.operands, other.operands, strict=True)]))
 
     def _are_given_alike(
         self, one: Slot, other: Slot, alike: Corresponding, a: str, b: str
     ) -> bool:
         """Whether leaves hold the same value: what is fixed, or the index of the pass."""
-        sides = (one, a), (other, b)
-        leaves = [each.loop.leaves(each.loop.body) for each, _ in sides]
-        parts = [each.loop.parts(each.statement.operands) for each, _ in sides]
+        leaves = [each.loop.leaves(each.loop.body) for each in (one, other)]
+        parts = [each.loop.parts(each.statement.operands) for each in (one, other)]
         if a in leaves[0].fixed and b in leaves[1].fixed:
-            pair = (
-                parts[0].fixed[leaves[0].fixed.index(a)],
-                parts[1].fixed[leaves[1].fixed.index(b)],
-            )
-            return alike(*pair)
+            positions = leaves[0].fixed.index(a), leaves[1].fixed.index(b)
+            return alike(*(own.fixed[i] for own, i in zip(parts, positions, strict=True)))
         if a not in leaves[0].bounds or b not in leaves[1].bounds:
             return False
         mirrored = one.loop.backwards != other.loop.backwards

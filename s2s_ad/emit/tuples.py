@@ -185,10 +185,12 @@ class _Function:
         return replace(self.ready, program=made, parts={**self.ready.parts, **self._parts()})
 
     def _filled_inside(self, block: Program, around: frozenset[Node]) -> Iterator[Node]:
-        """The lists of tuples that a loop fills inside of one that fills another list."""
-        appends = (each for each in block.body if each.function is runtime.list_append)
+        """The lists of tuples that a loop fills inside of one that fills another list, and those
+        that are put into lists."""
+        appends = [each for each in block.body if each.function is runtime.list_append]
         filled = {self._root(each.target) for each in appends} & self.change.tuples.keys()
         yield from filled if around - filled else ()
+        yield from (self._root(getattr(each.operands[1], "id", "")) for each in appends)
         for statement in block.body:
             for each in blocks_of(statement):
                 yield from self._filled_inside(each, around | filled)

@@ -43,7 +43,6 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
     return (
         *(
             JOIN_LOOPS,
-            ONE_STACK,
             READ_POPPED,
             ERASE,
             PASS_BY,
@@ -77,6 +76,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             late,
             EXTREMES,
             DEAD,
+            ONE_STACK,
             OWN_ZEROS,
             KEEP_UNREAD,
             JOIN_SUMS,

@@ -115,19 +115,34 @@ def test_the_list_of_what_passes_save_is_no_second_one_of_the_users():
     )
 
 
-def test_a_list_in_a_list_is_called_the_inner_one():
+def test_what_a_loop_in_a_loop_keeps_is_called_the_inner_steps():
     def f(x):
         total, y = 0.0, x
         for i in range(3):
             for j in range(2):
                 a, b = np.sin(y * i), np.exp(y - j)
-                y = y + a * b
+                y = a * y + b
                 total = total + np.sum(a / b)
+            c, d = np.cos(y), np.tanh(y * i)
+            y = c * d
         return total
 
     text = grad(f).source(np.ones(3))
-    assert "steps.append(inner_steps)" in text
-    assert "inner_steps = steps.pop()" in text
+    assert re.findall(r"(\w+)\.append\(\(", text) == ["inner_steps", "steps"]
+    assert re.findall(r"= (\w+)\.pop\(\)", text) == ["steps", "inner_steps"]
+
+
+def test_a_list_of_each_pass_is_called_the_inner_one():
+    def f(x):
+        y = x
+        for i in range(3):
+            while np.sum(y) < i:
+                a, b = np.sin(y), np.exp(y)
+                y = a * y + b
+        return np.sum(y)
+
+    text = grad(f).source(np.zeros(3))
+    assert {"steps", "inner_steps"} <= {*re.findall(r"(\w+) = \[\]", text)}
 
 
 def prices(x, weights):

@@ -347,7 +347,10 @@ def in_each_pass(x, n):
         (as_often, ["x in reversed(x_saved)"]),
         (while_large, ["x in reversed(x_saved)"]),
         (with_what_is_read, ["x in reversed(x_saved)"]),
-        (in_each_pass, ["x_saved in reversed(x_lists)", "_ in range(n)"]),
+        (
+            in_each_pass,
+            ["_ in range(n)", "_ in range(n)"],
+        ),  # one stack, of which each takes its part
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )

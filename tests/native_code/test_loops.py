@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 
 import gast
 import numpy as np
@@ -449,9 +450,28 @@ def test_columns_of_pairs_are_put_side_by_side():
 
 
 def test_lists_of_lists_are_one_array():
-    text = jit(grad(orthogonal)).source(A[:, :4], native=True)
+    """What is kept for paths of which some count: not each pass back takes what was put there."""
+
+    def paid(x):
+        total = 0.0
+        for i in range(3):
+            price, average = x, 0.0
+            for _ in range(4):
+                price = 0.5 * price + math.exp(-price * i)
+                average += price
+            if average > 2.1:
+                total += average
+        return total
+
+    text = jit(grad(paid)).source(0.3, native=True)
     assert ".append(" not in text
     assert "filled_2" in text
+
+
+def test_loops_in_loops_fill_one_array():
+    text = jit(grad(orthogonal)).source(A[:, :4], native=True)
+    assert ".append(" not in text
+    assert "filled_2" not in text
 
 
 def test_lists_that_are_filled_in_step_have_one_counter():

@@ -68,6 +68,14 @@ def in_a_while(x, w):
     return np.sum(x)
 
 
+def as_long_as_others(x, w):
+    """The bound is the smaller of two."""
+    for i in range(3):
+        for j in range(min(len(w), i + 2)):
+            x = np.sin(x) * w[j]
+    return np.sum(x)
+
+
 def as_data_say(x, w):
     """The bound of the inner loop is another one in each pass."""
     n = 1
@@ -78,7 +86,7 @@ def as_data_say(x, w):
     return np.sum(x)
 
 
-ON_ONE = [nested, triangle, downwards, both_levels, in_turn, as_data_say]
+ON_ONE = [nested, triangle, downwards, both_levels, in_turn, as_long_as_others, as_data_say]
 
 
 def until(x, w):
