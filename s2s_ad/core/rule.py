@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import gast
@@ -139,6 +140,8 @@ class Rule:
     reduction = False
     #: the sum of the elements along `axis`
     sums = False
+    #: by an operand's position, the number with which the result is the other operand
+    identity: Mapping[int, float] = MappingProxyType({})
     #: with its first argument alone it is an identity matrix
     gives_identity = False
     #: with its first argument alone it counts: 0, 1, 2 and so on, below that

@@ -164,8 +164,9 @@ class Elementwise(Rule):
         return builder.emit(self, operands, params)
 
     def _is_operator(self, facts: list) -> bool:
-        """Whether the ufunc is exactly what the operator computes: one operand is an array."""
-        return any(isinstance(fact, values.Array) for fact in facts)
+        """Whether the ufunc is exactly what the operator computes: one operand is NumPy's."""
+        numpys = (isinstance(fact, values.Array) and not fact.weak for fact in facts)
+        return any(numpys)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if any(isinstance(each, values.Unknown | values.Static) for each in operands):

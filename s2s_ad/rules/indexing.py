@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -488,6 +489,8 @@ class Update(Rule):
 
 class IndexAdd(Update):
     """index_add(x, index, value): x with value added at index. Emitted as `x[index] += value`."""
+
+    identity = MappingProxyType({1: 0})  # what adds nothing goes into the other side of a branch
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index, value = args

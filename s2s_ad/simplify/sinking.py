@@ -214,7 +214,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     if not all(_has_its_rank(sides, name, items[name]) for name in read):
         return False
     marks = [each.mark() for each in sides.builders]
-    results, idle, before = [], False, [set(each) for each in sides.zeros]
+    results, idle, before = [], [], [set(each) for each in sides.zeros]
     for side, builder in enumerate(sides.builders):
         atoms = {
             name: sides.outputs[side][items[name]] if name in items else sides.leaf(side, name)
@@ -229,9 +229,10 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
             results.append(value if _has_its_dtype(builder, value, fact) else None)
         made = builder.body[count:]
         sides.zeros[side].update(each.target for each in made if _makes_zeros(each))
-        idle = idle or not made or (sides.fills and all(map(_makes_zeros, made)))
-    idle = idle or _leaves_out(sides, statement, items)
-    if not idle or any(value is None for value in results):
+        idle.append(not made or (sides.fills and all(map(_makes_zeros, made))))
+    may_go = any(idle) or _leaves_out(sides, statement, items)
+    may_go = may_go or _adds_deeper_inside(sides, statement, items, idle)
+    if not may_go or any(value is None for value in results):
         for builder, mark in zip(sides.builders, marks, strict=True):
             builder.undo(mark)
         for each, old in zip(sides.zeros, before, strict=True):
@@ -271,6 +272,19 @@ def _leaves_out(sides: Sides, statement: form.Statement, items: dict[str, int]) 
     )
 
 
+def _adds_deeper_inside(
+    sides: Sides, statement: form.Statement, items: dict[str, int], idle: Sequence[bool]
+) -> bool:
+    """Whether each side adds nothing to elements of an array, at least on a path deeper inside."""
+    value = getattr(statement.operands[-1], "id", None)
+    if not statement.rule.updates or statement.rule.identity.get(1) != 0 or value not in items:
+        return False
+    return all(
+        is_idle or _is_zero_on_a_path(builder.body, to_node(outputs[items[value]]))
+        for is_idle, builder, outputs in zip(idle, sides.builders, sides.outputs, strict=True)
+    )
+
+
 def _has_pole(builder: Builder, name: str) -> bool:
     """Whether the operation that computes a value may give infinity of finite numbers."""
     rule, operands, _ = builder.definitions[name]
@@ -278,7 +292,7 @@ def _has_pole(builder: Builder, name: str) -> bool:
 
 
 def _is_zero_on_a_path(body: Sequence[form.Statement], atom: gast.AST) -> bool:
-    """Whether an inner branch gives the number 0 on one of its paths, or what it gives does."""
+    """Whether an inner branch gives zeros on one of its paths, or what it gives does."""
     if not isinstance(atom, gast.Name):
         return False
     defined = {each.target: each for each in body if isinstance(each, form.Op)}
@@ -290,7 +304,9 @@ def _is_zero_on_a_path(body: Sequence[form.Statement], atom: gast.AST) -> bool:
         return False
     pairs = [(each.body, each.outputs()[item[1]]) for each in region.blocks]
     return any(
-        getattr(inner, "value", None) == 0 or _is_zero_on_a_path(block, inner)
+        getattr(inner, "value", None) == 0
+        or any(each.target == inner.id and _makes_zeros(each) for each in block)
+        or _is_zero_on_a_path(block, inner)
         for block, inner in pairs
     )
 
@@ -368,7 +384,7 @@ def _of_zero(
             like = next(filter(stands_for_it, operands), None)
             if isinstance(like, Symbol):
                 return builder.call(runtime.broadcast_like, (0.0, like), {})
-        neutral = getattr(rule, "identity", {}).get(index) == 0
+        neutral = rule.identity.get(index) == 0
         other = operands[1 - index] if neutral else None
         if neutral and stands_for_it(other):
             return other

@@ -143,12 +143,18 @@ def sine_of_either(x, k):
     return np.sin(y)
 
 
+def negative_of_either(x, k):
+    """A ufunc makes a double of a number of Python's; the operator leaves it what it is."""
+    return np.sum(x + np.negative(item_or_number(x, k)))
+
+
+EITHER = [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path, sine_of_either]
+
+
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path, sine_of_either]
-)
+@pytest.mark.parametrize("f", [*EITHER, negative_of_either])
 def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
     x = np.array([2.0, 3.0], dtype)
     expected, found = f(x, k), jit(f)(x, k)

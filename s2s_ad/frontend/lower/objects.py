@@ -323,9 +323,9 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
 
 def _put_attribute(lowering: Lowering, holder: Box, name: str, value: Any) -> None:
     """An object of a class with `__slots__` takes no attributes but these."""
-    kind = getattr(holder.kind, "__s2s_stands_for__", holder.kind)
+    kind = holder.kind
     if not kind.__dictoffset__ and not _is_slot(method_of(kind, name)):
-        raise no_attribute(lowering, kind, name)
+        raise no_attribute(lowering, getattr(kind, "__s2s_stands_for__", kind), name)
     put_entry(lowering, holder, name, kept_by(holder, value))
 
 
