@@ -29,19 +29,22 @@ def join_loops(program: Program) -> Program:
         >>> from s2s_ad.check.passes import after
         >>> def f(x):
         ...     total = 0.0
-        ...     for each in x:
-        ...         total += np.exp(each)
+        ...     for row in x:
+        ...         total += np.exp(row) @ row
         ...     return total
-        >>> print(after(JOIN_LOOPS, grad(f), np.ones(3)))
-        f_grad(x: f64[n]):
+        >>> print(after(JOIN_LOOPS, grad(f), np.ones((3, 2))))
+        f_grad(x: f64[n, m]):
             t1 = np.size(x, axis=0)
             t2 = list_of()
             t3 = broadcast_like(0.0, x)
             x_bar.3, _ = for t4 in reversed range(t1) with x_bar = t3, saved = t2:
-                each = x[t4]
-                t5 = np.exp(each)
-                each_bar = 1.0 * t5
-                x_bar.2 = index_add(x_bar, each_bar, index=t4)
+                row = x[t4]
+                t5 = np.exp(row)
+                exp_row_bar = 1.0 * row
+                t6 = 1.0 * t5
+                t7 = exp_row_bar * t5
+                row_bar = t6 + t7
+                x_bar.2 = index_add(x_bar, row_bar, index=t4)
                 next x_bar.2, saved
             return x_bar.3
     """

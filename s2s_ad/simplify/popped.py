@@ -43,7 +43,7 @@ def read_popped(program: Program) -> Program:
                 ys.3 = list_append(ys.2, t3)
                 next ys.3
             t4 = list_array(ys.4)
-            ys_bar = 2.0 * t4
+            ys_bar = 2 * t4
             ys_bar.2 = list_rows(ys_bar)
             t5 = broadcast_like(0.0, x)
             _, x_bar.3 = for t2 in reversed range(t1) with ys_bar.3 = ys_bar.2, x_bar = t5:

@@ -455,7 +455,7 @@ def test_lists_of_lists_are_one_array():
     def paid(x):
         total = 0.0
         for i in range(3):
-            price, average = x, 0.0
+            price, average = x + 0.1 * np.sin(total), 0.0
             for _ in range(4):
                 price = 0.5 * price + math.exp(-price * i)
                 average += price
