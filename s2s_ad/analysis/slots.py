@@ -4,7 +4,6 @@ an atom has the same value."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -17,8 +16,6 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop
-
-Alike = Callable[[Any, Any], bool]
 
 
 class Block:
@@ -77,29 +74,13 @@ class Slot:
         return self.loop.leaves(self.loop.body).carried[self.index]
 
     @property
-    def fact(self) -> values.AbstractValue:
+    def fact(self) -> Any:
         return self.loop.body.facts[self.leaf]
 
     @property
     def is_read(self) -> bool:
         """Whether anything reads what it is after the loop."""
         return bool(self.block.counts[self.block.items.get((self.name, self.index), "")])
-
-    def append(self, body: Block) -> form.Op | None:
-        """How each pass appends one item to it, if it does no more with it."""
-        made = body.maker(body.outputs[self.index])
-        known = made is not None and made.rule.appends and body.counts[self.leaf] == 1
-        return made if known and getattr(made.operands[0], "id", "") == self.leaf else None
-
-    def pop(self, body: Block) -> form.Op | None:
-        """How each pass takes the last item off it, if it does no more with it."""
-        rest = body.maker(body.outputs[self.index])
-        item = None if rest is None else item_of(rest)
-        made = body.made.get(item[0]) if item and item[1] == 1 else None
-        known = made is not None and made.function is runtime.list_pop
-        return (
-            made if known and made.reads == (self.leaf,) and body.counts[self.leaf] == 1 else None
-        )
 
     def with_body(self, body: Program) -> form.Op:
         """The loop with this body, in which the leaf may be something else."""
@@ -111,7 +92,8 @@ class Slot:
 
     def replaced(self, statement: form.Op, *names: str) -> Program:
         """The block with this loop instead of its own; these names hold what it carries, too."""
-        program, fact = self.block.program, statement.rule.facts[self.index]
+        loop: Any = statement.rule
+        program, fact = self.block.program, loop.facts[self.index]
         known = tree.leaves(program.facts[self.name])
         known[self.index] = fact
         item = self.block.items.get((self.name, self.index), "")
@@ -119,6 +101,33 @@ class Slot:
         facts = {**program.facts, **facts, self.name: tree.tuple_of(known)}
         body = [statement if each.target == self.name else each for each in program.body]
         return program.with_(body=tuple(body), facts=facts)
+
+
+def appended(loop: Loop, index: int, body: Block | None = None) -> form.Op | None:
+    """How each pass appends one item to a list that a loop carries, if it does no more with it.
+
+    Args:
+        body: that of the loop, if it is at hand.
+    """
+    body = body or Block(loop.body)
+    leaf, made = loop.leaves(loop.body).carried[index], body.maker(body.outputs[index])
+    if made is None or not made.rule.appends or body.counts[leaf] != 1:
+        return None
+    return made if getattr(made.operands[0], "id", "") == leaf else None
+
+
+def taken_item(loop: Loop, index: int, body: Block | None = None) -> tuple[str, str, str] | None:
+    """The names of (item and rest, the item, the rest) where each pass of a loop takes one item
+    off a list that it carries, and does nothing else with it."""
+    body = body or Block(loop.body)
+    leaf, rest = loop.leaves(loop.body).carried[index], body.maker(body.outputs[index])
+    item = None if rest is None else item_of(rest)
+    pair = body.made.get(item[0]) if item and item[1] == 1 else None
+    if rest is None or pair is None or pair.function is not runtime.list_pop:
+        return None
+    known = pair.reads == (leaf,) and body.counts[leaf] == 1
+    first = body.items.get((pair.target, 0))
+    return (pair.target, first, rest.target) if known and first is not None else None
 
 
 def _with_fact(program: Program, name: str, fact: values.AbstractValue) -> Program:
@@ -146,12 +155,13 @@ class Corresponding:
         if self.around is None and a.id == b.id:
             return True
         one, other = self.one.made.get(a.id), self.other.made.get(b.id)
-        if self.around is not None and self._is_taken(*self.around[:2], a, other):
-            return True
-        if one is not None and other is not None:
-            return self._are_computed_alike(one, other)
-        given = one is other and self.around is not None
-        return given and self._are_given_alike(*self.around, a.id, b.id)
+        if self.around is not None:
+            fill, empty, alike = self.around
+            if self._is_taken(fill, empty, a, other):
+                return True
+            if one is None and other is None:
+                return self._are_given_alike(fill, empty, alike, a.id, b.id)
+        return one is not None and other is not None and self._are_computed_alike(one, other)
 
     def _is_taken(self, one: Slot, other: Slot, a: gast.Name, item: form.Op | None) -> bool:
         """Whether an item of a list is what the other loop has put there."""
@@ -159,13 +169,14 @@ class Corresponding:
         pop = self.other.made.get(taken[0]) if taken and taken[1] == 0 else None
         leaves = other.loop.leaves(other.loop.body).carried
         leaf = getattr(pop.operands[0], "id", "") if pop and pop.operands else ""
-        if leaf not in leaves:
+        if pop is None or leaf not in leaves:
             return False
         empty = Slot(other.block, other.name, leaves.index(leaf))
         fill = other.block.slot_after(empty.start)
-        if fill is None or fill.name != one.name or empty.pop(self.other) is not pop:
+        names = taken_item(other.loop, empty.index, self.other)
+        if fill is None or fill.name != one.name or names is None or names[0] != pop.target:
             return False
-        append = fill.append(self.one)
+        append = appended(one.loop, fill.index, self.one)
         return append is not None and getattr(append.operands[1], "id", "") == a.id
 
     def _are_computed_alike(self, one: form.Op, other: form.Op) -> bool:

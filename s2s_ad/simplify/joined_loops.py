@@ -8,14 +8,13 @@ from typing import Any
 
 import gast
 
-from s2s_ad import runtime
 from s2s_ad.analysis import liveness
+from s2s_ad.analysis.slots import appended, taken_item
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.regions import Loop, everywhere_inwards, region_of
-from s2s_ad.simplify.popped import taken_item
 
 
 def join_loops(program: Program) -> Program:
@@ -119,12 +118,12 @@ class _Join:
             source, index = self.items.get(getattr(start, "id", ""), ("", 0))
             if source != self.first.target:
                 continue
-            value = _appended(first, index) if index < first.carried else None
+            append = appended(first, index) if index < first.carried else None
             taken = taken_item(back, place)
             left = [name for name, item in self.items.items() if item == (self.back.target, place)]
-            if value is None or taken is None or any(self.counts[name] for name in left):
+            if append is None or taken is None or any(self.counts[name] for name in left):
                 return None
-            found.append(_Kept(index, place, value, taken))
+            found.append(_Kept(index, place, append.operands[1], taken))
         return found
 
     def _lasting(self, first: Loop, back: Loop) -> dict[str, gast.AST] | None:
@@ -282,20 +281,6 @@ def _needed(loop: Loop, atoms: list[gast.AST]) -> list[form.Op] | None:
 
 def _is_same(one: gast.AST, other: gast.AST) -> bool:
     return gast.dump(one) == gast.dump(other)
-
-
-def _appended(loop: Loop, place: int) -> gast.AST | None:
-    """What each pass appends to a list that the loop does nothing else with."""
-    body = loop.body
-    leaf, after = loop.leaves(body).carried[place], body.outputs()[place]
-    read = [each for each in body.body if leaf in each.reads]
-    if len(read) != 1 or read[0].function is not runtime.list_append:
-        return None
-    items, value = read[0].operands
-    counts = liveness.counts(body.body, body.outputs())
-    single = counts[leaf] == 1 and counts[read[0].target] == 1
-    last = getattr(after, "id", "") == read[0].target and getattr(items, "id", "") == leaf
-    return value if single and last else None
 
 
 JOIN_LOOPS = Pass("join-loops", everywhere_inwards(join_loops))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from s2s_ad import runtime
-from s2s_ad.analysis.slots import Block, Corresponding, Slot
+from s2s_ad.analysis.slots import Block, Corresponding, Slot, appended, taken_item
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
@@ -48,13 +48,14 @@ def use_one_stack(program: Program) -> Program:
                 next x_bar.4, x_lists.4
             return x_bar.5
     """
-    loops = [each for each in program.body if isinstance(each.rule, Loop)]
+    rules = ((each.target, each.rule) for each in program.body)
+    loops = [(name, rule) for name, rule in rules if isinstance(rule, Loop)]
     if len(loops) < 2:
         return program
     block = Block(program)
-    for each in loops[1:]:
-        for index in range(each.rule.carried):
-            block = _with_one_stack(block, Slot(block, each.target, index))
+    for name, loop in loops[1:]:
+        for index in range(loop.carried):
+            block = _with_one_stack(block, Slot(block, name, index))
     return block.program
 
 
@@ -77,11 +78,11 @@ def _stacked(fill: Slot, empty: Slot, alike: Corresponding) -> tuple[form.Op, fo
     each of their passes one, between the same bounds.
     """
     filling, emptying = Block(fill.loop.body), Block(empty.loop.body)
-    append, pop = fill.append(filling), empty.pop(emptying)
-    if append is None or pop is None:
+    append = appended(fill.loop, fill.index, filling)
+    taken = taken_item(empty.loop, empty.index, emptying)
+    if append is None or taken is None:
         return None
-    inner = filling.slot_after(append.operands[1])
-    other = emptying.slot_from(emptying.items.get((pop.target, 0), ""))
+    inner, other = filling.slot_after(append.operands[1]), emptying.slot_from(taken[1])
     if inner is None or other is None or other.is_read:
         return None
     begun = filling.maker(inner.start)
@@ -92,11 +93,11 @@ def _stacked(fill: Slot, empty: Slot, alike: Corresponding) -> tuple[form.Op, fo
         return None
     if (inner.fact, other.fact) != (fill.fact.item, empty.fact.item):
         return None
-    bodies = _filling(fill, filling, inner, append, begun), _emptying(empty, emptying, other, pop)
+    bodies = _filling(fill, filling, inner, append, begun), _emptying(empty, emptying, other, taken)
     blocks = [*map(Block, bodies)]
     inner = Slot(blocks[0], inner.name, inner.index)
     other = Slot(blocks[1], other.name, other.index)
-    deeper = _stacked(inner, other, Corresponding(*blocks, around))
+    deeper = _stacked(inner, other, Corresponding(inner.block, other.block, around))
     if deeper is not None:
         bodies = inner.replaced(deeper[0], fill.leaf), other.replaced(deeper[1], empty.leaf)
     return fill.with_body(bodies[0]), empty.with_body(bodies[1])
@@ -106,7 +107,7 @@ def _are_as_many(fill: Slot, empty: Slot, alike: Corresponding) -> bool:
     """Whether a loop takes as many items from a list as another one puts there."""
     if not all(each.loop.is_for and not each.loop.exits for each in (fill, empty)):
         return False
-    if fill.append(Block(fill.loop.body)) is None or empty.pop(Block(empty.loop.body)) is None:
+    if appended(fill.loop, fill.index) is None or taken_item(empty.loop, empty.index) is None:
         return False
     bounds = (each.loop.parts(each.statement.operands).bounds for each in (fill, empty))
     return all(map(alike, *bounds))
@@ -120,14 +121,14 @@ def _filling(fill: Slot, block: Block, inner: Slot, append: form.Op, begun: form
     return _changed(body, instead, output, {fill.leaf: inner.fact})
 
 
-def _emptying(empty: Slot, block: Block, inner: Slot, pop: form.Op) -> Program:
+def _emptying(empty: Slot, block: Block, inner: Slot, taken: tuple[str, ...]) -> Program:
     """The body of the second loop, of which the inner one takes its items off the stack."""
     body, output, name = block.program, [*block.outputs], fresh_name()
     output[empty.index] = form.name(name)
     index = {"index": form.constant(inner.index)}
     rest = inner.statement.beside(name, ITEM, [form.name(inner.name)], index)
-    instead: dict[Any, list] = {inner.name: [_begun_with(inner, empty.leaf), rest], pop.target: []}
-    instead |= {made: [] for (source, _), made in block.items.items() if source == pop.target}
+    instead: dict[Any, list] = {each: [] for each in taken}
+    instead[inner.name] = [_begun_with(inner, empty.leaf), rest]
     made = _changed(body, instead, output, {empty.leaf: inner.fact, name: inner.fact})
     return made.with_(hints={**body.hints, name: body.hints[empty.leaf]})
 

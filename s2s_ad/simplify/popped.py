@@ -10,6 +10,7 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
+from s2s_ad.analysis.slots import taken_item
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import item_of
@@ -123,24 +124,6 @@ def _reading(program: Program, statement: form.Op, slot: int, array: gast.AST) -
         hints=body.hints | {name: TEMPORARY},
     )
     return statement.with_call(loop.with_blocks([block]), [*statement.operands, array])
-
-
-def taken_item(loop: Loop, place: int) -> tuple[str, str, str] | None:
-    """The names of (item and rest, the item, the rest) where each pass of a loop takes one item
-    off a list that it carries, and does nothing else with it."""
-    body = loop.body
-    leaf, after = loop.leaves(body).carried[place], body.outputs()[place]
-    read = [each for each in body.body if leaf in each.reads]
-    if len(read) != 1 or read[0].function is not runtime.list_pop:
-        return None
-    pair = read[0].target
-    found = [(item, each.target) for each in body.body if (item := item_of(each))]
-    items = {item[1]: name for item, name in found if item[0] == pair}
-    rest = items.get(1)
-    counts = liveness.counts(body.body, body.outputs())
-    if rest is None or 0 not in items or getattr(after, "id", "") != rest or counts[rest] != 1:
-        return None
-    return pair, items[0], rest
 
 
 READ_POPPED = Pass("read-popped", everywhere(read_popped))

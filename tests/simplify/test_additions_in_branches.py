@@ -62,6 +62,7 @@ def test_no_path_adds_zeros(fn):
     assert not re.search(r"= (0\.0|np\.zeros)", backward), backward
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("fn", FUNCTIONS)
 def test_gradients(fn):
     expected = differences(fn, POINTS)

@@ -126,6 +126,7 @@ def test_derivatives_agree_with_differences(fn):
         np.testing.assert_allclose(made, each, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("fn", ON_ONE)
 def test_in_a_batch_and_of_second_order(fn):
     xs = np.stack([X, X + 0.1, -X])
