@@ -145,6 +145,31 @@ def test_a_list_of_each_pass_is_called_the_inner_one():
     assert {"steps", "inner_steps"} <= {*re.findall(r"(\w+) = \[\]", text)}
 
 
+class Account:
+    def __init__(self, amounts):
+        self.amounts = amounts.copy()
+        self.paid = []
+
+    def pay(self, rate):
+        for i in range(len(self.amounts)):
+            self.amounts[i] *= 1 + np.sin(rate * self.amounts[i])
+            self.paid.append(self.amounts[i] ** 2)
+
+
+def payments(x):
+    account = Account(x)
+    for _ in range(2):
+        account.pay(0.1)
+    return sum(account.paid)
+
+
+def test_what_an_object_holds_is_called_as_its_attribute():
+    text = grad(payments).source(X)
+    assert "paid = []" in text, text
+    assert re.search(r"amounts_bar\[i\]", text), text
+    np.testing.assert_allclose(grad(payments)(X), differences(payments, X), atol=1e-6)
+
+
 def prices(x, weights):
     """Values without a name: the parameter of a helper, the neighbours of an element, parts."""
     total = 0.0

@@ -241,10 +241,22 @@ def hint_of(lowering: Lowering, value: Any) -> Hint:
     """What an array, a container or an object is called."""
     if isinstance(value, Box):
         names = (name for name, each in lowering.frame.locals.items() if each is value)
-        return Hint(next(filter(str.isidentifier, names), ""), "derived")
+        name = next(filter(str.isidentifier, names), "")
+        return Hint(name, "derived") if name else _hint_of_item(lowering, value)
     if isinstance(value, Symbol) and not is_unreadable(value):
         return lowering.builder.hints.get(value.name, TEMPORARY)
     return TEMPORARY
+
+
+def _hint_of_item(lowering: Lowering, value: Box) -> Hint:
+    """What is held by an object with a name is called as its attribute is."""
+    for holder in lowering.frame.locals.values():
+        content = holder.content if isinstance(holder, Box) else None
+        items = zip(content.keys, content.items, strict=True) if isinstance(content, Tree) else ()
+        for key, each in items:
+            if each is value and isinstance(key, str) and key.isidentifier():
+                return Hint(key, "derived")
+    return Hint("", "derived")
 
 
 def inner_hint(hint: Hint, key: Any) -> Hint:

@@ -18,6 +18,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import rows
@@ -326,7 +327,8 @@ def _put_attribute(lowering: Lowering, holder: Box, name: str, value: Any) -> No
     kind = holder.kind
     if not kind.__dictoffset__ and not _is_slot(method_of(kind, name)):
         raise no_attribute(lowering, getattr(kind, "__s2s_stands_for__", kind), name)
-    put_entry(lowering, holder, name, kept_by(holder, value))
+    value = lowering.builder.named(kept_by(holder, value), Hint(name, "temporary"))
+    put_entry(lowering, holder, name, value)
 
 
 def _is_slot(found: Any) -> bool:
