@@ -216,7 +216,12 @@ def set_sums(program: Program) -> Program:
             untouched[statement.target] = []
         body.append(statement)
     body = _without(body, unread, program.outputs()) if unread else body
-    return rewritten(program.with_(body=tuple(body)), lambda each: _stored_again(made, each))
+    again = [each for each in body if _stored_again(made, each) is not each]
+    if not again:
+        return program.with_(body=tuple(body))
+    written = rewritten(program.with_(body=tuple(body)), lambda each: _stored_again(made, each))
+    unread = {name for each in again for name in each.reads}
+    return written.with_(body=tuple(_without([*written.body], unread, written.outputs())))
 
 
 def _stored_again(
@@ -241,7 +246,7 @@ def _without(
     counts, kept = liveness.counts(body, outputs), []
     for statement in reversed(body):
         gone = statement.target in unread and not counts[statement.target]
-        if gone and not has_effect(statement):
+        if gone and statement.phase in DERIVED and not has_effect(statement):
             counts.subtract(statement.reads)
             unread.update(statement.reads)
         else:

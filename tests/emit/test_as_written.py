@@ -220,7 +220,7 @@ def turned(x):
         (of_a_helper, ["for change in reversed(change_saved)"], []),
         (faded, ["s_bar[1:] *= 0.95"], ["0.95 * s_bar"]),
         (last_item_changed, ["[-1] *= x[0]"], ["[-1] = 0"]),
-        (last_element_changed, ["x_bar = y + 3.0 * x"], [".copy()"]),
+        (last_element_changed, ["return y + 3.0 * x"], [".copy()", "x[-1]"]),
         (nameless, [], ["__"]),
         (smoothed, ["x_bar[i : i + 2] += out_bar[i] /"], ["= 0.0"]),
         (from_the_last, [], ["- 1 - i"]),
