@@ -225,6 +225,7 @@ def outcome(function, *args):
         return UnboundLocalError
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
 def test_all_code_raises_what_python_raises(program):
     modes = {
