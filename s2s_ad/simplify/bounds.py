@@ -80,7 +80,7 @@ def _asked(
     bounded = made.get(getattr(statement.operands[0], "id", "")) if statement.operands else None
     view = None
     if bounded is not None and bounded.rule.view and len(bounded.operands) == 1:
-        bounded, view = made.get(bounded.operands[0].id), bounded
+        bounded, view = made.get(getattr(bounded.operands[0], "id", "")), bounded
     passes = None if bounded is None else bounded.rule.passes
     if bounded is None or passes is None or statement.function is not passes:
         return None

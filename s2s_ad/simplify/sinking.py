@@ -305,7 +305,7 @@ def _is_zero_on_a_path(body: Sequence[form.Statement], atom: gast.AST) -> bool:
     pairs = [(each.body, each.outputs()[item[1]]) for each in region.blocks]
     return any(
         getattr(inner, "value", None) == 0
-        or any(each.target == inner.id and _makes_zeros(each) for each in block)
+        or any(each.target == getattr(inner, "id", "") and _makes_zeros(each) for each in block)
         or _is_zero_on_a_path(block, inner)
         for block, inner in pairs
     )

@@ -53,7 +53,18 @@ def in_branches(points):
     return total
 
 
-FUNCTIONS = [rows, one_of_two, behind_a_distance, in_branches]
+def a_number_on_a_path(points):
+    """What an inner branch gives is a number other than zero on one of its paths."""
+    total = 0.0
+    for p in points:
+        if p[0] > 0.3:
+            total += np.sum(points[0]) if p[2] < 0.7 else p[2]
+        else:
+            total += p[1]
+    return total
+
+
+FUNCTIONS = [a_number_on_a_path, rows, one_of_two, behind_a_distance, in_branches]
 
 
 @pytest.mark.parametrize("fn", [rows, behind_a_distance, in_branches])

@@ -175,3 +175,21 @@ def test_a_number_that_is_spread_out_is_not_changed_in_place():
     x_bar, y_bar = grad(along, (0, 1))(1.46, np.array([1.009, -0.995]))
     np.testing.assert_allclose(x_bar, 0.3 * 2 * 2 * 0.7**2)
     np.testing.assert_array_equal(y_bar, 0.0)
+
+
+@pytest.mark.parametrize("y", [3, 0])
+def test_the_tangent_of_a_gradient_beside_a_handler_that_stores_numbers(y):
+    """What is stored is real, so that its product with 0.8j has no real part."""
+
+    def stored(u):
+        whole, _ = u
+        whole[:] = np.full((3, 3), 0.5, dtype=complex)
+        try:
+            1 / y
+        except ZeroDivisionError:
+            u[0][...] = sum([np.sin(v) for v in [0, u[1]]])
+        return np.sum(np.real(u[0] * 0.8j))
+
+    point, direction = (np.full((3, 3), 1 - 2j), 1.3), (np.ones((3, 3), complex), 1.0)
+    (_, slope), (_, change) = jvp(grad(stored), (point,), (direction,))
+    assert (slope, change) == (0.0, 0.0)
