@@ -19,13 +19,23 @@ from s2s_ad.core.regions import Loop
 
 
 class Block:
-    """A program with its definitions, its items of calls, and how often each name is read."""
+    """A program with its definitions, and how often each name is read.
+
+    Attributes:
+        items: (call, index) by the name of each output of a call.
+        names: the name of each of these; one of them where it has several.
+        reads: how often each of these is read, by whatever name.
+    """
 
     def __init__(self, program: Program):
         self.program, self.outputs = program, program.outputs()
         self.made = {each.target: each for each in program.body if isinstance(each, form.Op)}
         self.counts: Counter[str] = liveness.counts(program.body, self.outputs)
-        self.items = {item: name for name, each in self.made.items() if (item := item_of(each))}
+        self.items = {name: item for name, each in self.made.items() if (item := item_of(each))}
+        self.names = {item: name for name, item in self.items.items()}
+        self.reads: Counter[tuple[str, int]] = Counter()
+        for name, item in self.items.items():
+            self.reads[item] += self.counts[name]
 
     def maker(self, atom: Any) -> form.Op | None:
         """What computes an atom, if nothing else reads it."""
@@ -34,9 +44,8 @@ class Block:
 
     def slot_after(self, atom: Any) -> Slot | None:
         """What a loop carries of which an atom is the last value, if nothing else reads it."""
-        made = self.maker(atom)
-        item = None if made is None else item_of(made)
-        loop = self.made.get(item[0]) if item else None
+        item = self.items.get(getattr(atom, "id", ""))
+        loop = self.made.get(item[0]) if item and self.reads[item] == 1 else None
         return Slot(self, *item) if item and loop and isinstance(loop.rule, Loop) else None
 
     def slot_from(self, name: str) -> Slot | None:
@@ -80,7 +89,7 @@ class Slot:
     @property
     def is_read(self) -> bool:
         """Whether anything reads what it is after the loop."""
-        return bool(self.block.counts[self.block.items.get((self.name, self.index), "")])
+        return bool(self.block.reads[self.name, self.index])
 
     def with_body(self, body: Program) -> form.Op:
         """The loop with this body, in which the leaf may be something else."""
@@ -96,8 +105,8 @@ class Slot:
         program, fact = self.block.program, loop.facts[self.index]
         known = tree.leaves(program.facts[self.name])
         known[self.index] = fact
-        item = self.block.items.get((self.name, self.index), "")
-        facts = dict.fromkeys(filter(None, (item, *names)), fact)
+        own = (name for name, item in self.block.items.items() if item == (self.name, self.index))
+        facts = dict.fromkeys((*own, *names), fact)
         facts = {**program.facts, **facts, self.name: tree.tuple_of(known)}
         body = [statement if each.target == self.name else each for each in program.body]
         return program.with_(body=tuple(body), facts=facts)
@@ -125,9 +134,9 @@ def taken_item(loop: Loop, index: int, body: Block | None = None) -> tuple[str, 
     pair = body.made.get(item[0]) if item and item[1] == 1 else None
     if rest is None or pair is None or pair.function is not runtime.list_pop:
         return None
-    known = pair.reads == (leaf,) and body.counts[leaf] == 1
-    first = body.items.get((pair.target, 0))
-    return (pair.target, first, rest.target) if known and first is not None else None
+    alone = pair.reads == (leaf,) and body.counts[leaf] == 1 and body.counts[pair.target] == 2
+    first = body.names.get((pair.target, 0))
+    return (pair.target, first, rest.target) if alone and first is not None else None
 
 
 def _with_fact(program: Program, name: str, fact: values.AbstractValue) -> Program:

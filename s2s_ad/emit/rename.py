@@ -284,13 +284,12 @@ class Naming:
         """What a list is called: `x_saved` keeps values of x, `y_0_saved` those of `y[0]`."""
         if not isinstance(item, gast.Name):
             return list_of(self._word(item))
-        text = self._hint(self.variables.of(item.id)).text
-        made = [
-            each for each in self.variables.names(self.variables.of(item.id)) if each in self.made
-        ]
+        variable = self.variables.of(item.id)
+        text = self._hint(variable).text
+        made = next((each for each in self.variables.names(variable) if each in self.made), "")
         if not text and made:
-            text = self.described.text(made[0]) or self._word(self.made[made[0]].expression)
-        inner = self.kept.get(self.variables.of(item.id))
+            text = self.described.text(made) or self._word(self.made[made].expression)
+        inner = self.kept.get(variable)
         if inner is not None and text in ("", "saved"):
             text = self._list_word(inner)
         return list_of(text or self._becoming(item.id))

@@ -8,8 +8,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.analysis import liveness
-from s2s_ad.analysis.slots import appended, taken_item
+from s2s_ad.analysis.slots import Block, appended, taken_item
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
@@ -60,30 +59,23 @@ def _joined(program: Program) -> Iterator[Program]:
     loops = {each.target: each for each in ops if isinstance(each.rule, Loop)}
     if len(loops) < 2:
         return
-    counts = liveness.counts(program.body, program.outputs())
-    items = {each.target: item for each in program.body if (item := item_of(each))}
+    block = Block(program)
     for back in loops.values():
-        sources = [items[name][0] for name in back.reads if name in items]
+        sources = [block.items[name][0] for name in back.reads if name in block.items]
         for source in dict.fromkeys(sources):
             if source in loops and back.phase == "backward":
-                made = _Join(program, loops[source], back, items, counts).program_made()
+                made = _Join(block, loops[source], back).program_made()
                 if made is not None:
                     yield made
 
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """Two loops of a program, of which the second may take in the first.
+    """Two loops of a block, of which the second may take in the first."""
 
-    Attributes:
-        items: (loop, position) by the name of each output that the program reads.
-    """
-
-    program: Program
+    block: Block
     first: form.Op
     back: form.Op
-    items: Mapping[str, tuple[str, int]]
-    counts: Mapping[str, int]
 
     def program_made(self) -> Program | None:
         """The program with one loop for the two; None where both have to stay."""
@@ -115,13 +107,12 @@ class _Join:
         """The lists that the one fills and the other empties; None where either does more."""
         found = []
         for place, start in enumerate(back.parts(self.back.operands).carried):
-            source, index = self.items.get(getattr(start, "id", ""), ("", 0))
+            source, index = self.block.items.get(getattr(start, "id", ""), ("", 0))
             if source != self.first.target:
                 continue
             append = appended(first, index) if index < first.carried else None
             taken = taken_item(back, place)
-            left = [name for name, item in self.items.items() if item == (self.back.target, place)]
-            if append is None or taken is None or any(self.counts[name] for name in left):
+            if append is None or taken is None or self.block.reads[self.back.target, place]:
                 return None
             found.append(_Kept(index, place, append.operands[1], taken))
         return found
@@ -133,7 +124,7 @@ class _Join:
         (index,) = first.leaves(first.body).bounds
         leaves, atoms = back.leaves(back.body).fixed, back.parts(self.back.operands).fixed
         for leaf, atom in zip(leaves, atoms, strict=True):
-            source, place = self.items.get(getattr(atom, "id", ""), ("", 0))
+            source, place = self.block.items.get(getattr(atom, "id", ""), ("", 0))
             if source == self.first.target:
                 needed = _needed(first, [outputs[place]])
                 if needed is None or any(index in each.reads for each in needed):
@@ -143,14 +134,15 @@ class _Join:
 
     def _is_all_read(self, lists: list[_Kept], lasting: Mapping[str, gast.AST]) -> bool:
         """Whether nothing but the second loop reads what the first computes, each output once."""
-        own = [name for name, item in self.items.items() if item[0] == self.first.target]
-        return sum(self.counts[name] for name in own) == len(lists) + len(lasting)
+        reads = self.block.reads.items()
+        own = sum(count for item, count in reads if item[0] == self.first.target)
+        return own == len(lists) + len(lasting)
 
     def _may_wait(self, first: Loop) -> bool:
         """Whether nobody sees that the first loop runs where the second stands: what it reads is
         not updated before."""
         fixed = {getattr(each, "id", "") for each in first.parts(self.first.operands).fixed}
-        body = self.program.body
+        body = self.block.program.body
         for each in body[body.index(self.first) + 1 : body.index(self.back)]:
             if isinstance(each, form.Effect):
                 return False
@@ -221,11 +213,11 @@ class _Join:
     def _with_one(self, joined: form.Op) -> Program:
         """The program with one loop in the place of the second, and none in that of the first."""
         kept = []
-        for each in self.program.body:
+        for each in self.block.program.body:
             item = item_of(each)
             if each is not self.first and (item is None or item[0] != self.first.target):
                 kept.append(joined if each is self.back else each)
-        return self.program.with_(body=tuple(kept))
+        return self.block.program.with_(body=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from typing import Any
 
 import gast
 
 from s2s_ad import runtime
-from s2s_ad.analysis import liveness
-from s2s_ad.analysis.slots import taken_item
+from s2s_ad.analysis.slots import Block, Slot, taken_item
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Loop, everywhere
@@ -60,31 +57,29 @@ def read_popped(program: Program) -> Program:
     loops = [each for each in ops if isinstance(each.rule, Loop)]
     if not loops:
         return program
-    made = {each.target: each for each in ops}
-    counts = liveness.counts(program.body, program.outputs())
-    changed = {each.target: _changed(program, each, made, counts) for each in loops}
+    block = Block(program)
+    changed = {each.target: _changed(block, each) for each in loops}
     body = [changed.get(each.target, each) for each in program.body]
     return program.with_(body=tuple(body))
 
 
-def _changed(
-    program: Program, statement: form.Op, made: dict[str, form.Op], counts: Counter[str]
-) -> form.Op:
+def _changed(block: Block, statement: form.Op) -> form.Op:
     """The loop with each list of rows that it takes the last of left alone."""
+    program = block.program
     loop: Any = statement.rule
     parts = loop.parts(statement.operands)
     if not loop.is_for or not loop.backwards or loop.exits or not _from_the_start(parts.bounds):
         return statement
     count = getattr(program.fact(parts.bounds[1]), "size", None)
     for index, start in enumerate(parts.carried):
-        listed = made.get(getattr(start, "id", ""))
+        listed = block.maker(start)
         if listed is None or listed.function is not runtime.list_rows or listed.parameters:
             continue
         array = listed.operands[0]
         shape = values.shape_of(program.fact(array))
         if count is None or not shape or values.size_of_dim(shape[0]) != count:
             continue
-        if counts[listed.target] == 1 and not _is_read_after(program, statement, index, counts):
+        if not Slot(block, statement.target, index).is_read:
             statement = _reading(program, statement, index, array)
     return statement
 
@@ -92,13 +87,6 @@ def _changed(
 def _from_the_start(bounds: list) -> bool:
     start, _, step = (getattr(each, "value", None) for each in bounds)
     return start == 0 and step == 1
-
-
-def _is_read_after(program: Program, statement: form.Op, index: int, counts: Counter[str]) -> bool:
-    """Whether anything reads what is left of the list after the loop."""
-    return any(
-        counts[each.target] for each in program.body if item_of(each) == (statement.target, index)
-    )
 
 
 def _reading(program: Program, statement: form.Op, slot: int, array: gast.AST) -> form.Op:
