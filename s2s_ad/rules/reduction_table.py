@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
+from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, RULES, register
 from s2s_ad.rules import support
@@ -48,6 +49,13 @@ class Mean(Reduction):
             return super().bind(builder, args, kwargs)
         x = given.pop("x")
         return np.sum(x, **given) / np.sum(_chosen(x, where), **given | {"where": True})
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        x = operands[0]
+        alone = params.get("keepdims") and _is_of_one(x, params.get("axis"))
+        if alone and "dtype" not in params and values.is_inexact(x.fact):
+            return x
+        return super().shortcut(builder, operands, params)
 
 
 def _chosen(x: Any, where: Any) -> Any:

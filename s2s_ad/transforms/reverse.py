@@ -343,10 +343,22 @@ class Reverse:
             ) from None
         pairs = zip(names, contributions, strict=True)
         given = [(n, each) for n, each in pairs if each is not None and n in self.active]
-        if len(given) == 2 and all(map(is_same, *((self.atoms[n], each) for n, each in given))):
-            given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
-        for name, contribution in given:
+        for name, contribution in self._of_one_operand(given):
             self.add(name, contribution)
+
+    def _of_one_operand(self, given: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Contributions as they are, or the sum of two to what stands on both sides.
+
+        That of x - x is 0, however steep what is computed of it.
+        """
+        if len(given) != 2:
+            return given
+        (name, left), (other, right) = given
+        if not is_same(self.atoms[name], self.atoms[other]):
+            return given
+        if is_same(left, right):
+            return [(name, 2 * left)]
+        return [(name, 0.0)] if self._cancel(left, right) else given
 
     def _is_zero(self, adjoint: Any) -> bool:
         filling = filling_of(self.builder, adjoint)

@@ -5,7 +5,7 @@ import pytest
 
 from frontend.every_mode import assert_both_modes
 from frontend.flow import assert_like_python, lowered
-from s2s_ad import S2SError, grad
+from s2s_ad import S2SError, grad, value_and_grad
 
 XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
 ROWS = np.array([[1.0, 0.3, 2.0], [-0.5, 3.0, 0.7]])
@@ -115,6 +115,31 @@ def test_a_call_says_how_many_pairs_there_are():
     least = XS == np.min(XS)
     np.testing.assert_allclose(grad(by_a_pair)(XS), np.where(least, -2 * XS, 0.0))
     np.testing.assert_allclose(grad(by_a_pair)(XS[:2]), [0.0, -2 * XS[1]])
+
+
+def of_two_kinds(x, y):
+    low, high = sorted([x, y])
+    return low * np.float32(2) + high * high * np.float32(3)
+
+
+def of_two_kinds_by_a_key(x, y):
+    items = []
+    for each in (x, y):
+        items.append(each * each)
+        items.append(each)
+    items.sort(key=lambda item: -item)
+    return items[1] * np.float32(2) + items[3] * np.float32(3)
+
+
+@pytest.mark.parametrize("function", [of_two_kinds, of_two_kinds_by_a_key])
+@pytest.mark.parametrize("x, y", [(np.float32(-1.75), 0.25), (np.float32(1.5), 0.25)])
+def test_numbers_of_python_stay_such_beside_those_of_numpy(function, x, y):
+    """What is computed with one in single precision is so, as it is of the number itself."""
+    value, (dx, dy) = value_and_grad(function, (0, 1))(x, y)
+    assert (value, np.asarray(value).dtype) == (function(x, y), np.float32)
+    slopes = [(function(x + s, y) - function(x - s, y)) / 0.125 for s in [np.float32(0.0625)]]
+    slopes += [(function(x, y + s) - function(x, y - s)) / 0.125 for s in [0.0625]]
+    np.testing.assert_allclose([dx, dy], slopes)  # exact: it is quadratic in each
 
 
 def by_an_array(xs):

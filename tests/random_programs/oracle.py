@@ -57,7 +57,8 @@ class Mismatch(Exception):
 
 
 class WithRoots(types.SimpleNamespace):
-    """The module `math` or `np`, whose roots note whether they were asked for that of zero."""
+    """The module `math` or `np`, whose roots note whether one has no derivative: that of zero, or
+    of what is below."""
 
     def __init__(self, module: types.ModuleType):
         super().__init__(**vars(module))
@@ -66,7 +67,7 @@ class WithRoots(types.SimpleNamespace):
         def noted(root: Callable) -> Callable:
             def function(*args: Any, **options: Any) -> Any:
                 result = root(*args, **options)
-                self.roots_of_zero += np.any(np.asarray(result) == 0)
+                self.roots_of_zero += np.any((np.asarray(result) == 0) | np.isnan(result))
                 return result
 
             return function
@@ -97,10 +98,11 @@ def _noting_roots(source: str) -> tuple[dict[str, Any], Callable[[], bool]]:
 
     def power(base: Any, exponent: Any) -> Any:
         nonlocal powers
+        result = base**exponent
         if kind(base) and kind(exponent):
             is_root = (np.asarray(exponent) > 0) & (np.asarray(exponent) < 1)
-            powers += np.any((np.asarray(base) == 0) & is_root)
-        return base**exponent
+            powers += np.any((np.asarray(base) == 0) & is_root | np.isnan(result))
+        return result
 
     scope.update(math=modules[0], np=modules[1], __power__=power)
     return scope, lambda: bool(powers + sum(each.roots_of_zero for each in modules))
@@ -324,7 +326,8 @@ class Checked:
 
     @property
     def is_singular(self) -> bool:
-        """Whether the program takes a root of zero: the chain rule has no derivative there.
+        """Whether the program takes a root of zero, or one that is nan: the chain rule has no
+        derivative there.
 
         0 times infinity is nan, though differences may see that the argument never moves.
         """
@@ -511,6 +514,7 @@ class Checked:
         for t, e in zip(found, expected, strict=True):
             _compare(t, e, self.nearness, types=False, where="tangent")
         if not any(kind(y) == "c" for y in inexact(self.value)):
+            self.finite(_inexact_of(self.gradient))
             forward = sum(float(np.sum(t)) for t in found)
             backward = [
                 np.real(np.sum(np.conj(g) * d))

@@ -19,7 +19,7 @@ import numpy as np
 from random_programs.program import Endless, TimeIsUp, limited, namespace, quiet
 from random_programs.values import children, is_container, kind, leaves, rebuilt
 
-MOST_PATHS = 200
+MOST_PATHS = 400
 SECONDS = 2  # for one of them
 
 
@@ -38,19 +38,25 @@ def _ways(node: ast.AST) -> list[Callable[[], Callable[[], None]]]:
     """What changes a node in place, each giving what changes it back."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         truths = (False,) if isinstance(node, ast.While) else (True, False)
-        return [_replacing(node, "test", ast.Constant(truth)) for truth in truths]
+        return [_replacing(node, test=ast.Constant(truth)) for truth in truths]
     if isinstance(node, ast.For):
-        return [_replacing(node, "iter", ast.Tuple([], ast.Load()))]
+        return [_replacing(node, iter=ast.Tuple([], ast.Load()))]
     if isinstance(node, ast.Match):
         anything = ast.MatchAs(None, None)
         bodies = [ast.match_case(anything, None, each.body) for each in node.cases]
-        return [_replacing(node, "cases", [each]) for each in bodies]
+        return [_replacing(node, cases=[each]) for each in bodies]
     if isinstance(node, ast.Try):
         raised = [each.type for each in node.handlers if each.type is not None]
         names = [each.elts[0] if isinstance(each, ast.Tuple) else each for each in raised]
         quiet_body = [each for each in node.body if not isinstance(each, ast.Raise)]
         bodies = [[ast.Raise(name), *node.body] for name in names] + [quiet_body or [ast.Pass()]]
-        return [_replacing(node, "body", body) for body in bodies]
+        return [_replacing(node, body=body) for body in bodies]
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        return [_replacing(node, targets=[ast.Name("_", ast.Store())])]  # it is another element
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        array = ast.Attribute(ast.Name("np", ast.Load()), "resize", ast.Load())
+        some = ast.Call(array, [node.value, ast.Constant(1)], [])  # there is one, in longer arrays
+        return [_replacing(node, value=some, slice=ast.Constant(0))]
     return []
 
 
@@ -80,11 +86,11 @@ def structure(value: Any) -> Any:
     return (type(value).__name__, *((part, structure(item)) for part, item in children(value)))
 
 
-def _replacing(node: ast.AST, field: str, value: Any) -> Callable[[], Callable[[], None]]:
+def _replacing(node: ast.AST, **fields: Any) -> Callable[[], Callable[[], None]]:
     def replace() -> Callable[[], None]:
-        before = getattr(node, field)
-        setattr(node, field, value)
-        return lambda: setattr(node, field, before)
+        before = {field: getattr(node, field) for field in fields}
+        vars(node).update(fields)
+        return lambda: vars(node).update(before)
 
     return replace
 

@@ -119,6 +119,12 @@ def test_a_wrong_rule_is_seen_and_shown(wrong_tanh):
         ("def main(x):\n    return abs(x)\n", "0.0", "kink"),
         ("def main(x):\n    return 1.0 if x > 0.5 else x\n", "0.5", "kink"),
         ("def main(x):\n    return 3\n", "0.5", "nothing to differentiate"),
+        (
+            "import numpy as np\ndef main(x):\n    y = np.ones(3)\n    y[y > x] = np.sqrt(-x)\n"
+            "    return y[0]\n",
+            "1.5",
+            "root of zero",
+        ),
     ],
 )
 def test_where_differences_say_nothing(source, argument, sort):
@@ -161,6 +167,21 @@ def main(x, k):
 def test_dtypes_of_other_cases():
     (found,) = paths.dtypes(MATCHED, lambda: [[1.5, 3]])
     assert found == {np.dtype(np.float32), np.dtype(float)}
+
+
+def test_dtypes_of_other_elements():
+    source = "import numpy as np\ndef main(x, k):\n    x[k] = 0.5\n    return x[0], x[1]\n"
+    first, second = paths.dtypes(source, lambda: [[[1j, 2j], 1]])
+    assert (first, second) == ({np.dtype(complex)}, {np.dtype(float), np.dtype(complex)})
+
+
+def test_dtypes_of_longer_arrays():
+    main = (
+        "def main(x):\n    try:\n        return x[0]\n    except IndexError:\n        return 1.5\n"
+    )
+    source = "import numpy as np\n" + main
+    (found,) = paths.dtypes(source, lambda: [[np.zeros(0, dtype=complex)]])
+    assert found == {np.dtype(complex), np.dtype(float)}
 
 
 def test_dtypes_of_other_paths():

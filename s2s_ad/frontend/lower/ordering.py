@@ -67,10 +67,29 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     numbered = Tree(list, found.keys, tuple(texts.numbered([*found.items])))
     whole = Box(lowering.memory, growing.list_value(lowering, numbered), list)
     lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
+    if _have_kinds(whole.content):
+        keys = columns or [lowering.builder.call(np.array, (whole.content,), {})]
+        return new_list(
+            lowering, _picked(lowering, whole, _order(keys, backwards), len(found.items))
+        )
     made = _in_order(lowering, found, whole, columns, backwards)
     items = [texts.back(growing.item(lowering, made, i)) for i in range(len(keys))]
     growing.change_with(whole, items)
     return new_list(lowering, items)
+
+
+def _have_kinds(content: Any) -> bool:
+    """Whether some items are Python's numbers and some NumPy's: an array would make them alike,
+    and what is computed with one in single precision depends on which it is."""
+    item = content.fact.item if isinstance(content, Symbol) else None
+    return isinstance(item, values.Array) and values.may_be_python(item)
+
+
+def _picked(lowering: Lowering, whole: Box, order: Symbol, count: int) -> list[Any]:
+    """The items of a list at the indices that an array has."""
+    with lowering.builder.trusting([0]):
+        places = [lowering.call(operator.getitem, order, slot) for slot in range(count)]
+    return [growing.item(lowering, whole, place) for place in places]
 
 
 def _of_those_there(lowering: Lowering, found: Box, key: Any, backwards: bool) -> Any:
@@ -227,6 +246,10 @@ def _in_order(
 ) -> Box:
     """The items of `whole`, a copy of the source, by the keys or by themselves."""
     call = lowering.builder.call
+    if _have_kinds(whole.content):
+        order = _order(keys or [call(np.array, (whole.content,), {})], backwards)
+        places = generator_over(lowering, lowering.memory.fresh(order), HERE)
+        return consumed(lowering, places, "T = []", "T.append(L[E])", values={"L": whole})
     if keys is None:
         if not _holds_numbers(whole):
             raise items_needed(source, _refusal())
