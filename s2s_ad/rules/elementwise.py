@@ -459,7 +459,7 @@ def _takes_doubles_for_floats(operands: list) -> bool:
     1j * np.float64(2.0) is a complex number of Python's.
     """
     first, *rest = operands
-    pythons = isinstance(first, values.Scalar) and first.kind is complex
+    pythons = values.may_be_python(first) and values.is_complex(first)
     doubles = (values.is_dtype(values.strong_dtype(each), float) for each in rest)
     return pythons and all(values.shape_of(each) == () for each in rest) and any(doubles)
 

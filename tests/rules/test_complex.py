@@ -178,3 +178,15 @@ def test_a_complex_number_of_pythons_takes_a_double_for_a_float():
     np.testing.assert_allclose(grad(f)(x), expected)
     np.testing.assert_allclose(vmap(grad(f))(x[None])[0], expected)
     assert type(1j * x[0]) is complex  # what this rests on
+
+
+def test_a_product_of_such_a_number_is_one_as_well():
+    def f(w, rate):
+        part = np.array(rate, dtype=complex).reshape(())
+        w = (w + part) * rate
+        w = (w + part) * rate
+        return np.sum(np.imag(w))
+
+    w, rate, step = np.array([0.4 + 1.1j, -1.6 - 0.8j]), np.float64(0.7), np.float64(1e-6)
+    slope = grad(f, 1)(w, rate)
+    np.testing.assert_allclose(slope, (f(w, rate + step) - f(w, rate - step)) / 2e-6, rtol=1e-7)
