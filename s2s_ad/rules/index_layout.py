@@ -119,11 +119,16 @@ def required(builder: Builder, index: Any, shape: values.Shape | None) -> list[s
     needed, axis = [], 0
     for item in () if found is None else found.items:
         if is_integer(item) or (is_array(item) and not is_mask(item)):
-            count = values.size_of_dim(shape[axis])
-            low, high = range_of(builder, item)
-            needed += [count - high - 1, count + low]
+            needed += required_along(builder, item, shape[axis])
         axis += consumed(item)
-    return [each for each in needed if not sizes.is_natural(each)]
+    return needed
+
+
+def required_along(builder: Builder, item: Any, dim: int | values.Dim) -> list[sizes.Size]:
+    """What is not below 0 where a whole number, or each of an array of them, is in range."""
+    count = values.size_of_dim(dim)
+    low, high = range_of(builder, item)
+    return [each for each in (count - high - 1, count + low) if not sizes.is_natural(each)]
 
 
 def range_of(builder: Builder, item: Any) -> tuple[sizes.Size, sizes.Size]:

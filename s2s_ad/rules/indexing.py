@@ -48,6 +48,7 @@ from s2s_ad.rules.index_layout import (
     layout,
     may_repeat,
     required,
+    required_along,
     selects,
 )
 from s2s_ad.rules.list_lengths import required_of_list
@@ -793,7 +794,18 @@ class TakeAlongAxis(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "x, indices, axis=-1", args, kwargs)
         axis = static(params["axis"], "axis of np.take_along_axis")
-        return builder.emit(self, [params["x"], params["indices"]], {"axis": axis})
+        x, indices = params["x"], params["indices"]
+        if axis is None:
+            x, axis = np.ravel(x), 0
+        ranks = support.rank(x), support.rank(indices)
+        if None not in ranks and ranks[0] != ranks[1]:
+            raise ValueError("`indices` and `arr` must have the same number of dimensions")
+        return builder.emit(self, [x, indices], {"axis": axis})
+
+    def required(self, builder: Builder, operands: list, params: dict[str, Any]) -> list[Size]:
+        x, indices = operands
+        shape = support.shape(x)
+        return [] if shape is None else required_along(builder, indices, shape[params["axis"]])
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x, indices = operands

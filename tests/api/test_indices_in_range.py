@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from api.test_lengths_have_to_fit import TRANSFORMS
-from s2s_ad import grad, jit, value_and_grad
+from s2s_ad import grad, hessian, jit, value_and_grad
 from transforms.differences import differences
 
 CAPTURED = np.array([1.0, 2.0, 3.0])
@@ -110,6 +110,13 @@ def test_an_index_that_values_decide(f, transform):
             f(bad, c)
         with pytest.raises(IndexError):
             transformed(bad, c)
+
+
+@pytest.mark.parametrize("axis, index", [(0, [0, 2]), (0, [-3, 0]), (None, [0, 2])])
+def test_an_index_along_an_axis_is_asked_of_a_second_derivative(axis, index):
+    """Nothing is read there: the function is linear."""
+    with pytest.raises(IndexError):
+        hessian(lambda x, i: np.sum(np.take_along_axis(x, i, axis)))(np.ones(2), np.array(index))
 
 
 def added_up(x, c):

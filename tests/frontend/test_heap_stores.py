@@ -285,7 +285,8 @@ def diagonals(a):
     np.fill_diagonal(m, 0.0)
     np.fill_diagonal(n, a[0, 0])
     np.fill_diagonal(k, a[0])
-    return m, n, k
+    np.fill_diagonal(tall := np.ones((8, 2)), a[0], wrap=True)
+    return m, n, k, tall
 
 
 def put_into(a, x):
@@ -293,6 +294,7 @@ def put_into(a, x):
     i = np.argmax(a, axis=1)
     np.put_along_axis(b, i[:, None], 0.0, axis=1)
     np.put_along_axis(b, i[:2, None] % 2, a[:2, :1], axis=0)  # the same rows in each column
+    np.put_along_axis(b, np.array([3, 4]), a[1, :2], axis=None)
     np.put(b, [1, 5], a[0, 0])
     np.put(y, [0, 2], [x[1], x[2]])
     b[0].put(2, 4.0)

@@ -179,6 +179,7 @@ CREATION = [
     case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
     case("np.take_along_axis(x, i, axis=1)", x=real(3, 3), i=integers(3, 1), **LIKE),
     case("np.take_along_axis(x, i, axis=1)", x=real(3, 3), i=integers(1, 2), **LIKE),
+    case("np.take_along_axis(x, i, axis=None)", x=real(3, 2), i=integers(2), **LIKE),
 ]
 
 CASES = PADDING + REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION

@@ -221,19 +221,20 @@ def fill_diagonal(lowering: Lowering, a: Reference, val: Any, wrap: Any = False)
         raise ValueError("array must be at least 2-d")
     if rank > 2 and not all(may_equal(a.shape[:1], (each,)) for each in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
-    if unwrap(wrap):
-        raise UnsupportedError("S2S201", "np.fill_diagonal with wrap=")
-    sizes = lengths(settled(a), range(rank))
+    call, sizes = lowering.builder.call, lengths(settled(a), range(rank))
     count = sizes[0]
     for axis in range(1, rank):
         if a.shape[axis] != a.shape[0]:
-            count = lowering.builder.call(np.minimum, (count, sizes[axis]), {})
+            count = call(np.minimum, (count, sizes[axis]), {})
     if 1 in a.shape:
         count = 1
-    index = lowering.builder.call(np.arange, (count,), {})
-    if not _is_scalar(lowering, value) and (count == 1 or value.ndim != 1):
-        value = lowering.builder.call(np.resize, (value, (count,)), {})  # NumPy repeats them
-    set_item(lowering, a, (index,) * rank, value)
+    index = (call(np.arange, (count,), {}),) * rank
+    if unwrap(wrap) and rank == 2:  # a row below is left out, and the diagonal begins anew
+        flat = call(np.arange, (0, np.size(settled(a)), sizes[1] + 1), {})
+        index, count = (flat // sizes[1], flat % sizes[1]), np.size(flat)
+    if not _is_scalar(lowering, value) and (count == 1 or value.ndim != 1 or unwrap(wrap)):
+        value = call(np.resize, (value, (count,)), {})  # NumPy repeats them
+    set_item(lowering, a, index, value)
 
 
 @evaluates(np.put_along_axis)
@@ -241,6 +242,8 @@ def put_along_axis(
     lowering: Lowering, arr: Reference, indices: Any, values_: Any, axis: Any
 ) -> None:
     rank, where = _rank(arr, "np.put_along_axis"), settled(indices)
+    if unwrap(axis) is None and isinstance(where, Symbol) and where.ndim == 1:
+        return put(lowering, arr, indices, np.broadcast_to(settled(values_), np.shape(where)))
     if unwrap(axis) is None or not isinstance(where, Symbol) or where.ndim != rank:
         raise UnsupportedError("S2S201", "np.put_along_axis without an axis")
     index = []
