@@ -86,7 +86,9 @@ class InverseGaps(Rule):
 
 class DividedDifferences(Rule):
     """divided_differences(w, y, slope): (y[i] - y[j]) / (w[i] - w[j]), of each vector of a stack;
-    the mean of the slopes where w[i] is nearly w[j]."""
+    the mean of the slopes where w[i] is nearly w[j]. w is real, y may be complex."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
@@ -101,7 +103,7 @@ class DividedDifferences(Rule):
         near, gaps = self._gaps(operation)
         of_quotient = np.where(near, 0.0, y_bar / gaps)
         of_mean = 0.5 * np.where(near, y_bar, 0.0)
-        falls = of_quotient * operation.result
+        falls = of_quotient * conj(operation.result)
         return [
             np.sum(falls, axis=-2) - np.sum(falls, axis=-1),
             np.sum(of_quotient, axis=-1) - np.sum(of_quotient, axis=-2),

@@ -178,8 +178,8 @@ class Scaled(Rule):
         if self.vectors is not None:
             letters, turned, matrix = self._letters(y_bar)
             y = given.operands[self.vectors]
-            inner_bar = _product(f"{letters},{turned}->{matrix}", y, y_bar)
-        inner_bar = inner_bar * self._slopes(operation)
+            inner_bar = _product(f"{letters},{turned}->{matrix}", np.conj(y), y_bar)
+        inner_bar = inner_bar * np.conj(self._slopes(operation))
         rest = [None] * (len(operation.operands) - self.arity - 1)
         return [*self.of.reverse(given, y_bar), inner_bar, *rest]
 

@@ -64,6 +64,8 @@ OF_ALL_VECTORS = [
     "(v * (w > 2.5)) @ v.T + v @ np.diag((w < 4.0).astype(float)) @ v.T",
     "w[w > 2.5] = 0.5; y = (v * w[None]) @ v.T",
     "w, v = w[::-1], v[:, ::-1]; y = (v / w) @ v.T",
+    "np.real((np.arange(9).reshape(3, 3) + 1j) * ((v * np.exp(1j * w)) @ v.T))",
+    "np.abs(v @ (np.diag(np.exp(-1j * w)) @ (v.conj().T @ np.array([1.0, 0.5, 1j])))) ** 2",
 ]
 
 
