@@ -46,6 +46,14 @@ class Quotient:
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio:
+    """A size divided by another one, rounded down."""
+
+    one: Size
+    other: Size
+
+
+@dataclass(frozen=True, slots=True)
 class Clamped:
     """A size, or 0 where that is below 0."""
 
@@ -77,7 +85,7 @@ class Between:
     stop: Size
 
 
-Factor = Atom | Quotient | Clamped | Least | Product | Between
+Factor = Atom | Quotient | Ratio | Clamped | Least | Product | Between
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +123,8 @@ class Size:
         return product(self, other)
 
     def __floordiv__(self, other: Size) -> Size:
-        """Of numbers above 0 alone: what a quotient of others is nobody asks."""
-        divisor = other.known or 0
-        return quotient(self, divisor) if divisor > 0 else of(fresh(is_length=False))
+        """By numbers above 0 alone: what a quotient of others is nobody asks."""
+        return ratio(self, other)
 
     def __mod__(self, other: Size) -> Size:
         if not is_natural(other):
@@ -205,6 +212,14 @@ def quotient(size: Size, divisor: int) -> Size:
     return _computed(Quotient(size, divisor))
 
 
+def ratio(one: Size, other: Size) -> Size:
+    """one // other."""
+    divisor = other.known
+    if divisor is None:
+        return _computed(Ratio(one, other))
+    return quotient(one, divisor) if divisor > 0 else of(fresh(is_length=False))
+
+
 def least(one: Size, other: Size) -> Size:
     """min(one, other)."""
     for a, b in ((one, other), (other, one)):
@@ -237,6 +252,17 @@ def backwards(size: Size, start: Size | None, stop: Size | None) -> Size | None:
     if not within or (stop is not None and not at_least(stop, of(0))):
         return None
     return first + 1 if stop is None else first - stop
+
+
+def simpler(one: Size, other: Size) -> Size:
+    """Of two sizes that are equal the one that says it with less; the other where both do."""
+    return one if _complexity(one) < _complexity(other) else other
+
+
+def _complexity(size: Size) -> int:
+    """The atoms and operations in a size; one that a function is given stands for another one."""
+    given = sum(map(is_given, atoms_of(size)))
+    return given + sum(_weight(factor) for factor, _ in size.terms)
 
 
 def order(size: Size) -> tuple:
@@ -292,7 +318,7 @@ def _factor(factor: Factor, sizes: Mapping[Atom, Size]) -> Size:
     inside = [substituted(each, sizes) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
         return quotient(inside[0], factor.divisor)
-    made = {Between: between, Clamped: clamped, Least: least, Product: product}
+    made = {Between: between, Clamped: clamped, Least: least, Product: product, Ratio: ratio}
     return made[type(factor)](*inside)
 
 
@@ -319,6 +345,8 @@ def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
         return max(numbers[0], 0)
     if isinstance(factor, Between):
         return len(range(*slice(*numbers[1:]).indices(numbers[0])))
+    if isinstance(factor, Ratio):
+        return numbers[0] // numbers[1] if numbers[1] > 0 else None
     return min(numbers) if isinstance(factor, Least) else numbers[0] * numbers[1]
 
 
@@ -485,7 +513,8 @@ class Assumptions:
 
     A function of the program may be called with arguments of several sizes. `calls` says for each
     call after the first what the sizes of the first are there, and what is assumed for the one is
-    assumed for all.
+    assumed for all. The whole numbers that a function is given are sizes of their own inside of it,
+    which stand for others in all calls: `given` says for which in the first.
     """
 
     def __init__(self, lengths: Mapping[Atom, int], *, general: bool = False):
@@ -495,6 +524,8 @@ class Assumptions:
         self.required: dict[Guard, None] = {}  # where they do not hold, Python raises
         self.captured: dict[Atom, tuple[str, str]] = {}  # the array's name, and the length as text
         self.calls: list[dict[Atom, Size]] = []
+        self.given: dict[Atom, Size] = {}
+        self.asked: dict[Guard, bool] = {}  # of such numbers, and whether Python requires it
         self.seen: dict[Atom, int] = {}  # lengths that tell nothing, for nobody checks them
         self.asked_of_the_run = 0
         self.natural: dict[tuple[Size, int], bool] = {}  # whether forms tell so, which no call does
@@ -506,13 +537,20 @@ class Assumptions:
 
     def decide(self, size: Size, relation: str, *, required: bool = False) -> bool | None:
         """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
-        every = self._in_all_calls([_positive(size) if relation == ZERO else size])
+        every = self._in_all_calls([size])
+        if relation == ZERO:
+            every = list(dict.fromkeys(map(_positive, every)))
         answers = {_answer(each, relation, self.lengths) for each in every}
         (answer,) = answers if len(answers) == 1 else (None,)
         if answer is None:
             return None
-        guards = self.required if required and answer else self.guards
-        guards |= {Guard(each, relation, answer): None for each in every}
+        required = required and answer
+        if self._is_of_given(size):
+            self.asked[Guard(size, relation, answer)] = required
+        guards = self.required if required else self.guards
+        guards |= {
+            Guard(each, relation, answer): None for each in every if not _is_told(each, relation)
+        }
         return answer
 
     def _in_all_calls(self, sizes: Iterable[Size]) -> list[Size]:
@@ -523,7 +561,16 @@ class Assumptions:
                 found[size] = None
                 atoms = atoms_of(size)
                 waiting += [substituted(size, each) for each in self.calls if atoms & each.keys()]
-        return list(found)
+        return [each for each in found if not self._is_of_given(each)]
+
+    def _is_of_given(self, size: Size) -> bool:
+        return bool(self.given) and not self.given.keys().isdisjoint(atoms_of(size))
+
+    def first(self, size: Size) -> Size:
+        """The size as the first calls of functions have it."""
+        while self._is_of_given(size):
+            size = substituted(size, self.given)
+        return size
 
     def needed(self) -> tuple[Guard, ...]:
         """The guards from which the others follow."""
@@ -554,13 +601,18 @@ class Assumptions:
         if not changed or changed in self.calls:
             return True
         before, guards, required = list(self.calls), dict(self.guards), dict(self.required)
+        questions = dict.fromkeys(guards, False) | dict.fromkeys(required, True) | self.asked
         self.calls.append(changed)
-        for each in (*guards, *required):
-            is_required = each in required
+        for each, is_required in questions.items():
             if self.decide(each.size, each.relation, required=is_required) is not each.answer:
                 self.calls, self.guards, self.required = before, guards, required
                 return False
         return True
+
+
+def _is_told(size: Size, relation: str) -> bool:
+    """Whether the form answers: it may where a number stands for one that a function is given."""
+    return not size.terms or (relation == NATURAL and is_natural(size))
 
 
 def _positive(size: Size) -> Size:
@@ -763,7 +815,7 @@ def _assumed(size: Size, relation: str, wanted: bool) -> bool:
     current = _assumptions.get()
     if current is None or current.general or size.known is not None:
         return False
-    if _answer(size, relation, current.lengths) is not wanted:
+    if _answer(current.first(size), relation, current.lengths) is not wanted:
         return False
     return current.decide(size, relation) is wanted
 
@@ -817,6 +869,31 @@ def shared(sizes: Mapping[Atom, Size]) -> bool:
     return current is None or current.add_call(sizes)
 
 
+def give(numbers: Mapping[Atom, Size]) -> None:
+    """Let whole numbers inside of a function stand for these sizes, as its first call has them."""
+    current = _assumptions.get()
+    if current is not None:
+        current.given |= numbers
+        current.calls += [{atom: size} for atom, size in numbers.items()]
+
+
+def take_back(numbers: Mapping[Atom, Size]) -> None:
+    """Let nothing be known of whole numbers that a function is given: it calls itself."""
+    current = _assumptions.get()
+    if current is not None:
+        for atom, size in numbers.items():
+            del current.given[atom]
+            current.calls.remove({atom: size})
+        asked = current.asked.items()
+        current.asked = {q: r for q, r in asked if numbers.keys().isdisjoint(atoms_of(q.size))}
+
+
+def is_given(atom: Atom) -> bool:
+    """Whether it is a whole number that a function is given, inside of it."""
+    current = _assumptions.get()
+    return current is not None and atom in current.given
+
+
 # ---- text ----------------------------------------------------------------------------------------
 
 
@@ -854,7 +931,8 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
         return f"len(range({inside[0]})[{inside[1]}:{inside[2]}])"
     if isinstance(factor, Least):
         return f"min({', '.join(inside)})"
-    return " * ".join(f"({each})" if " " in each else each for each in inside)
+    sign = " // " if isinstance(factor, Ratio) else " * "
+    return sign.join(f"({each})" if " " in each else each for each in inside)
 
 
 def size_text(size: Size, names: Mapping[Atom, str]) -> str:

@@ -416,7 +416,7 @@ def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
         return b
     if known_not_one(a) and known_not_one(b):
         check_fit(a, b)
-        return a if isinstance(a, int) else b
+        return dim_of_size(sizes.simpler(size_of_dim(a), size_of_dim(b)))
     sizes.ask_the_run(size_of_dim(a), size_of_dim(b))
     if known_not_one(a):
         return a
@@ -960,4 +960,23 @@ def in_another_call(facts: Iterable[Any], others: Iterable[Any]) -> bool:
     for those, numbers in ((facts, here), (others, there)):
         canonical(those, numbers)
     pairs = zip(here, there, strict=True)  # both in the order of their numbers
-    return sizes.shared({own: sizes.of(other) for own, other in pairs})
+    lengths = {own: sizes.of(other) for own, other in pairs}
+    numbers = numbers_given(facts, others)
+    return sizes.shared(lengths | {own: numbers[own] for own in numbers if sizes.is_given(own)})
+
+
+def numbers_given(inside: Iterable[Any], outside: Iterable[Any]) -> dict[Atom, Size]:
+    """The whole numbers inside of a function, and for which a call lets them stand.
+
+    Args:
+        inside: the facts of its parameters, where such numbers are told apart.
+        outside: the facts of the arguments.
+    """
+    pairs = [(own, size_of_number(other)) for own, other in zip(inside, outside, strict=True)]
+    found = ((sizes.atom_of(own.size), size) for own, size in pairs if size_of_number(own))
+    return {atom: size or sizes.of(sizes.newest()) for atom, size in found if atom is not None}
+
+
+def size_of_number(value: Any) -> Size | None:
+    """Which whole number of Python's a value is, where that is known."""
+    return value.size if isinstance(value, Scalar) and value.kind is int else None

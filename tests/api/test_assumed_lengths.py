@@ -146,12 +146,45 @@ def elements(x, y):
     return np.exp(x[0]) * x[1] * np.sum(y)
 
 
+class Cell:
+    """Parts of what a layer gives, as long as the object says."""
+
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+        self.size = w.shape[0]
+
+    def step(self, h):
+        n = self.size
+        z = h @ self.w + self.b
+        gate = np.tanh(z[:n])
+        return gate * h + (1.0 - gate) * z[n:]
+
+
+def cell_steps(w, b):
+    cell = Cell(w, b)
+    h = np.ones(cell.size)
+    for _ in range(2):
+        h = cell.step(h)
+    return np.sum(h**2)
+
+
 VECTORS = list(itertools.product(LENGTHS, LENGTHS))
 MORE_VECTORS = list(itertools.product(MORE, MORE))
 MATRICES = [
     ((n, k), (m, p)) for n, m in ((3, 3), (3, 1), (1, 1)) for k in (3, 1, 4) for p in (3, 2)
 ]
 SYSTEMS = [(3, 3, 3), (1, 1, 1), (2, 2, 2), (4, 3, 3), (2, 1, 1), (3, 2, 2), (3, 4, 3)]
+CELLS = [
+    (3, 6, 6),
+    (2, 4, 4),
+    (1, 2, 2),
+    (2, 3, 3),
+    (3, 4, 4),
+    (3, 6, 1),
+    (2, 5, 5),
+    (2, 1, 4),
+    (3, 3, 3),
+]
 LAYERS = [
     ((n, k), (k, m), (k, p))
     for n, k in ((3, 2), (1, 1))
@@ -190,6 +223,7 @@ CASES = [
     Case(column, tuple(MATRICES)),
     Case(solved_backwards, tuple(((n, m), (k,)) for n, m, k in SYSTEMS)),
     Case(two_layers, tuple(LAYERS)),
+    Case(cell_steps, tuple(((n, m), (k,)) for n, m, k in CELLS)),
 ]
 
 
@@ -283,13 +317,55 @@ def of_a_tree(x, options):
     return np.sum(x[: k + 1] ** 2) + np.sum(x[-k:]) * options["weight"]
 
 
+def two_parts(x, n):
+    first, second = x[:n], x[n : 2 * n]
+    return first * (1.0 + second)
+
+
+def by_a_helper(x, k):
+    """The helper is called with one number, with another, and by a helper that has its own."""
+    return np.sum(two_parts(x, k) ** 2) + np.sum(two_parts(x[1:], k - 1)) + np.sum(shifted(x, k))
+
+
+def shifted(x, n):
+    y = two_parts(x, n)
+    return y * two_parts(x[1:], n)
+
+
+def helper_in_a_loop(x, k):
+    total = np.sum(two_parts(x, k))
+    for i in range(k):
+        total += np.sum(two_parts(x, i + 1)) * x[i]
+    return total
+
+
+def split(x, heads):
+    width = len(x) // heads
+    return x.reshape(heads, width)
+
+
+def in_heads(x, k):
+    return np.sum(split(x, k) * split(x**2, k)) + np.sum(np.tanh(split(x, k)[:, : 6 // k]))
+
+
+def halved(x, n):
+    if n < 2:
+        return np.sum(x[:1] ** 2)
+    half = n // 2
+    return halved(x[:half], half) * np.sum(x[: n // 2] * x[half:n][:half])
+
+
+def by_itself(x, k):
+    return halved(x, k + 1)
+
+
 COUNTS = (2, 1, 0, -1, 3, 5, 7, -2, 6, 4)
 
 
 @pytest.mark.parametrize(
     "function",
     [smoothed, lagged, cut, spread_out, in_steps, first_differences, zeros_in_front, in_blocks]
-    + [of_a_tree],
+    + [of_a_tree, by_a_helper, helper_in_a_loop, in_heads, by_itself],
 )
 @np.errstate(all="ignore")
 def test_a_gradient_is_right_for_all_whole_numbers_in_turn(function):
@@ -343,6 +419,13 @@ def test_whole_numbers_say_how_long_slices_are():
     for r in (1, 3, 0, 4):
         gradient(np.ones(9), r)
     assert len(compiled(gradient)) == 1
+
+
+def test_whole_numbers_that_functions_are_given_say_how_long_slices_are():
+    source = grad(cell_steps).source(*arguments(((3, 6), (6,))))
+    assert "unbroadcast" not in source
+    assert source.count("def step_backward") == 1
+    assert "unbroadcast" not in grad(in_heads).source(np.ones(6), 2)
 
 
 @pytest.mark.slow

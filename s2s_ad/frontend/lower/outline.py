@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.builder import Symbol, constant_value, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Capture, Hint, Input, Program
+from s2s_ad.core.sizes import Atom, Size
 from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.frontend.called import name_of_method, name_of_special
@@ -190,14 +191,15 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if family is not None:
         lowering.open[family] = call
     try:
-        with _numbers_of_any_size(lowering, arguments), _asked(lowering) as asked:
-            found, result = _lowered(lowering, call, frame, arguments)
+        with _numbers_of_any_size(lowering, arguments) as numbers, _asked(lowering) as asked:
+            inside = [each.fact for each in leaves]
+            found, result = _lowered(lowering, call, frame, arguments, numbers)
     finally:
         lowering.open.pop(family, None)
     if found is None:
         return result
     if key is not None and not getattr(found, "free", ()):
-        entry = found, facts, _decided(leaves, asked)
+        entry = found, inside, _decided(leaves, asked)
         lowering.outlined[key] = *lowering.outlined.get(key, ()), entry
     return found.call(lowering, arguments)
 
@@ -228,22 +230,35 @@ def _decides_alike(leaves: list[Symbol], decided: dict[int, Any]) -> bool:
 
 
 @contextmanager
-def _numbers_of_any_size(lowering: Lowering, arguments: dict[str, Any]) -> Iterator[None]:
-    """Let nothing be known of the whole numbers that a function is given: other calls give it
-    others."""
+def _numbers_of_any_size(
+    lowering: Lowering, arguments: dict[str, Any]
+) -> Iterator[dict[Atom, Size]]:
+    """Let the whole numbers that a function is given be sizes of their own, for other calls give
+    it others; and what is assumed of them be assumed of all calls."""
     builder = lowering.builder
-    given = {each.name: each.fact for each in leaves_of(arguments)}
-    builder.facts |= {name: values.told_apart(fact) for name, fact in given.items()}
+    outside = {each.name: each.fact for each in leaves_of(arguments)}
+    inside = {name: values.told_apart(fact) for name, fact in outside.items()}
+    builder.facts |= inside
+    numbers = values.numbers_given(inside.values(), outside.values())
+    sizes.give(numbers)
     try:
-        yield
+        yield numbers
     finally:
-        builder.facts |= given
+        builder.facts |= outside
 
 
 def _lowered(
-    lowering: Lowering, call: OpenCall, frame: Frame, arguments: dict[str, Any]
+    lowering: Lowering,
+    call: OpenCall,
+    frame: Frame,
+    arguments: dict[str, Any],
+    numbers: dict[Atom, Size],
 ) -> tuple[Outlined | Recursive | None, Any]:
-    """(what a call stands for, None) or, where it is written in place, (None, its result)."""
+    """(what a call stands for, None) or, where it is written in place, (None, its result).
+
+    Args:
+        numbers: the whole numbers inside, and for which they stand in this call.
+    """
     start, depth = len(lowering.builder.body), len(lowering.frames)
     outlined, moment = dict(lowering.outlined), lowering.memory.moment()
     raises, reads = False, len(lowering.captures.reads)
@@ -261,6 +276,7 @@ def _lowered(
         if changes or twice or lowering.memory.shares(result, moment.clock, own):
             return None, result  # `twice`: another call may be given another array for it
         return outline(lowering, frame, arguments, start, result), result
+    sizes.take_back(numbers)
     del lowering.builder.body[start:], lowering.frames[depth:]
     lowering.memory.rollback(moment)
     lowering.outlined = outlined  # they hold calls that never came back
