@@ -2,7 +2,8 @@
 
 Those of equal eigenvalues may be turned into one another. That makes no difference where all that
 is computed of them is computed of all alike: they are scaled by a function of the eigenvalues, laid
-out otherwise, added, and in the end summed over in pairs, as in `(v * f(w)) @ v.T`.
+out otherwise, added, and in the end summed over in pairs, as in `(v * f(w)) @ v.T`. Of complex ones
+one of each pair is conjugated, `(v * f(w)) @ v.conj().T`; then their phases make none, either.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Kind:
         stack: the axes that count the matrices of a stack.
         scales: whether it is a function of the eigenvalues, the same one at each.
         others: what else that function depends on.
+        conjugated: for each of the axes that count complex vectors, whether these are conjugated;
+            None where vectors are real.
     """
 
     of: str
@@ -37,6 +40,11 @@ class Kind:
     stack: tuple[int, ...]
     scales: bool = False
     others: frozenset[str] = frozenset()
+    conjugated: tuple[bool, ...] | None = None
+
+    def is_alike(self, other: Kind | None) -> bool:
+        """Whether the same axes count the same, in another value."""
+        return other is not None and (self.axes, self.stack) == (other.axes, other.stack)
 
     def moved(self, places: Sequence[int | None], rank: int) -> Kind | None:
         """That of a value whose axes are those of this one, of so many, at these places."""
@@ -84,7 +92,7 @@ class Turned:
                 found.outputs[name] = item
                 found.items.setdefault(item, name)
         for name in [*found.made]:
-            found._drop_unless(name, found._is_real(name))
+            found._drop_unless(name, found._is_known(name))
         for statement in program.body if found.made else ():
             found._look_at(statement)
         for name in outputs:
@@ -131,19 +139,26 @@ class Turned:
         if not holds and self.made.pop(name, None) is not None:
             self._drop_unless(self._ordered.get(name, ""), False)
 
-    def _is_real(self, name: str) -> bool:
-        """Whether both outputs are read, and are real numbers; of others phases are chosen, too."""
+    def _is_known(self, name: str) -> bool:
+        """Whether both outputs are read, and their dtypes and ranks are known."""
         outputs = [self.items.get((name, index)) for index in (0, 1)]
         facts = [self.program.facts[each] for each in outputs if each is not None]
         known = all(values.strong_dtype(each) is not None and _shape(each) for each in facts)
-        return len(facts) == 2 and known and not any(map(values.is_complex, facts))
+        return len(facts) == 2 and known
+
+    def _conjugated(self, of: str, *axes: bool) -> tuple[bool, ...] | None:
+        """Which axes count conjugated vectors of a decomposition, where it makes a difference."""
+        return axes if values.is_complex(self.program.facts[self.items[of, 1]]) else None
 
     def _look_at(self, statement: form.Statement) -> None:
         item = self.outputs.get(statement.target or "")
         if item is not None and item[0] in self.made:
             rank = len(_shape(self.program.facts[statement.target]))
             stack = tuple(range(-rank, -1 - item[1]))
-            self.kinds[statement.target] = Kind(item[0], (-1,), stack, scales=item[1] == 0)
+            scales = item[1] == 0
+            conjugated = None if scales else self._conjugated(item[0], False)
+            made = Kind(item[0], (-1,), stack, scales, conjugated=conjugated)
+            self.kinds[statement.target] = made
             return
         met = [self.kinds[name] for name in statement.reads if name in self.kinds]
         if not met:
@@ -155,7 +170,9 @@ class Turned:
                 self._drop_unless(each.of, each.scales)
             return
         if kind is not None:
+            fact = self.program.facts[statement.target]
             self.kinds[statement.target] = kind
+            self._drop_unless(kind.of, kind.conjugated is None or values.is_complex(fact))
 
     def _kind(self, statement: form.Statement, met: list[Kind]) -> Kind | None:
         """That of a result, None of one that depends on no vectors."""
@@ -223,7 +240,8 @@ class Turned:
         if not values.is_inexact(self.program.facts[name]):
             return None  # whole numbers carry no derivative
         self.sites.add(name)
-        return Kind(kind.of, (-2, -1), tuple(axis - 1 for axis in kind.stack))
+        stack = tuple(axis - 1 for axis in kind.stack)
+        return Kind(kind.of, (-2, -1), stack, conjugated=self._conjugated(kind.of, True, False))
 
     def _elementwise(
         self, statement: form.Op, kinds: list, shapes: list, shape: values.Shape
@@ -232,16 +250,20 @@ class Turned:
         vectors = [i for i, each in enumerate(kinds) if each is not None and not each.scales]
         first = kinds[vectors[0]] if vectors else next(filter(None, kinds))
         for kind, own in zip(kinds, shapes, strict=True):
-            alike = kind is not None and (kind.axes, kind.stack) == (first.axes, first.stack)
-            if not alike and (kind is not None or not _is_alike_along(own, first.axes)):
+            fits = kind is None and _is_alike_along(own, first.axes)
+            if not fits and not first.is_alike(kind):
                 return _none(kinds)
         rule = statement.rule
         if not vectors:
             return self._scales(statement, list(filter(None, kinds)))
-        if len(first.axes) > 1 or not all(values.same_shape(shapes[i], shape) for i in vectors):
+        if not all(values.same_shape(shapes[i], shape) for i in vectors):
+            return _none(kinds)
+        if rule.is_conjugate:
+            return _conjugate(first)
+        if len(first.axes) > 1:
             return _none(kinds)
         if len(vectors) == len(kinds) > 1 and rule.adds:
-            return first
+            return first if kinds[0].conjugated == kinds[1].conjugated else _none(kinds)
         if len(vectors) > 1 or vectors[0] not in rule.linear:
             return _none(kinds)
         if any(each is not None and each.scales for each in kinds):
@@ -260,16 +282,28 @@ def _of_product(kinds: Sequence[Kind | None], letters: Sequence[str]) -> Kind | 
     if len(stacks) > 1 or any(kind.scales for kind, _ in given):
         return _none(kinds)
     left, every, (stack,) = [], "".join(names), stacks
+    flags = [each for kind, _ in given for each in kind.conjugated or [None] * len(kind.axes)]
     for letter in dict.fromkeys(counted):
+        met = [flag for each, flag in zip(counted, flags, strict=True) if each == letter]
         if letter in out and every.count(letter) == 1:
-            left.append(out.index(letter) - len(out))
+            left.append((out.index(letter) - len(out), *met))
         elif letter in out or not every.count(letter) == 2 == counted.count(letter):
             return _none(kinds)
+        elif None not in met and len(set(met)) == 1:
+            return _none(kinds)  # neither of them is conjugated, or both are
     if not left:
         return None
     if not set(stack) <= set(out):
         return _none(kinds)
-    return Kind(given[0][0].of, tuple(left), tuple(out.index(each) - len(out) for each in stack))
+    axes, conjugated = zip(*left, strict=True)
+    places = tuple(out.index(each) - len(out) for each in stack)
+    found = Kind(given[0][0].of, axes, places)
+    return found if None in conjugated else replace(found, conjugated=conjugated)
+
+
+def _conjugate(kind: Kind) -> Kind:
+    flags = kind.conjugated
+    return replace(kind, conjugated=None if flags is None else tuple(not each for each in flags))
 
 
 def _none(kinds: Iterable[Kind | None]) -> None:

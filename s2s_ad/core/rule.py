@@ -122,6 +122,8 @@ class Rule:
     within = False
     #: the operands whose conjugates give the conjugate of the result, the others being real
     conjugates: tuple[int, ...] = ()
+    #: the result is the complex conjugate of its operand
+    is_conjugate = False
     #: the result may share memory with the first operand
     view = False
     #: elements of the result may be one element in memory: it cannot be written to

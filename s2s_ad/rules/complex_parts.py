@@ -59,6 +59,7 @@ class Conjugate(OfComplex):
     """np.conj: the identity of real numbers; of what is a conjugate already it takes that away."""
 
     conjugates = (0,)
+    is_conjugate = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         if kwargs or (args and isinstance(args[0], Symbol)):

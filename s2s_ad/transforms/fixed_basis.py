@@ -208,7 +208,10 @@ class Scaled(Rule):
         letters = [chr(ord("a") + axis) for axis in range(value.ndim)]
         (axis,), turned = self.kind.axes, list(letters)
         turned[axis] = "z"
-        matrix = [*(letters[each] for each in self.kind.stack), letters[axis], "z"]
+        pair = [letters[axis], "z"]
+        if self.kind.conjugated == (True,):
+            pair.reverse()  # what is conjugated stands to the right of the matrix
+        matrix = [*(letters[each] for each in self.kind.stack), *pair]
         return "".join(letters), "".join(turned), "".join(matrix)
 
     def _slopes(self, operation: Operation) -> Any:
