@@ -227,7 +227,8 @@ class Described:
         function = _function(statement)
         read_in = {_function(each) for each in self.readers[name] if each.phase == "forward"}
         passed = not read_in or function in read_in or function == self.own
-        return "" if passed or not function.isidentifier() else function
+        named = function.isidentifier() and not function.startswith("__")  # operators are not
+        return function if named and not passed else ""
 
     def _argument(self, statement: form.Statement, helper: str) -> str:
         """What the first argument of a helper is called."""

@@ -397,6 +397,16 @@ def check_call(api: str, fn: Callable, inputs: tuple) -> None:
         raise ArgumentTypeError("S2S501", text) from None
 
 
+def call_of(name: str, signature: inspect.Signature) -> str:
+    """The help for a call that does not fit: how the function is called, and so its derivative."""
+    needed = [
+        f"{each.name}=..." if each.kind is each.KEYWORD_ONLY else each.name
+        for each in signature.parameters.values()
+        if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
+    return f"a derivative is called as its function: {name}({', '.join(needed)})"
+
+
 def misfit(name: str, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]) -> str:
     """What Python says of a call that does not fit a signature."""
     plain = [

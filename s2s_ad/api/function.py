@@ -33,7 +33,14 @@ from s2s_ad.api.arguments import (
     with_lists,
 )
 from s2s_ad.api.batching import Vmap
-from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
+from s2s_ad.api.check_arguments import (
+    call_of,
+    check_nesting,
+    misfit,
+    name_of,
+    same_signature,
+    signature_of,
+)
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
 from s2s_ad.api.explain import copies_explained, explanation, native_explained
@@ -407,7 +414,8 @@ class Transformed:
             if self._is_renewed():
                 return self.bind(args, kwargs)
             text = misfit(self._name(), self.__signature__, args, kwargs)
-            raise ArgumentTypeError("S2S501", text, help=self.transform.advice()) from None
+            help = self.transform.advice() or call_of(self._name(), self.__signature__)
+            raise ArgumentTypeError("S2S501", text, help=help) from None
         for name in self._signatures.required - bound.arguments.keys():
             default = self.__signature__.parameters[name].default
             if default is not inspect.Parameter.empty:

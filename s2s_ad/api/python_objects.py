@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.api.written import write
+from s2s_ad.frontend.lower import array_classes
 from s2s_ad.frontend.lower.calls import HANDLERS, STEPPED, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.derived import WRITTEN as WRITTEN_CLASSES
@@ -21,6 +22,7 @@ from s2s_ad.frontend.lower.iteration import Range, Suspended, is_iterator
 from s2s_ad.frontend.lower.iterators import is_held
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.written import (
+    numpy_arrays,
     python_collections,
     python_containers,
     python_heaps,
@@ -88,9 +90,18 @@ def handle_python_objects() -> None:
     WRITTEN_CLASSES[list] = python_containers.Items
     WRITTEN_CLASSES[dict] = python_containers.Entries
     WRITTEN_CLASSES[OrderedDict] = python_containers.Ordered
+    _derive_from_arrays()
     for kind, methods in GENERATORS.items():
         found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
         WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
+
+
+def _derive_from_arrays() -> None:
+    """Let objects of classes that derive from ndarray be made."""
+    WRITTEN_CLASSES[np.ndarray] = numpy_arrays.Elements
+    array_classes.STEPS |= dict.fromkeys((np.mean, np.ndarray.mean), numpy_arrays.mean)
+    for name, handler in array_classes.MARKS.items():
+        HANDLERS[getattr(numpy_arrays, name)] = handler
 
 
 __all__ = ["handle_iterators", "handle_python_objects"]

@@ -43,6 +43,14 @@ def is_of_library(kind: type) -> bool:
     return kind.__module__.partition(".")[0] in LIBRARIES
 
 
+def is_of_arrays(function: Any) -> bool:
+    """Whether a function is one of NumPy's, or of a library for its arrays."""
+    if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+        return True
+    stated = getattr(function, "__module__", None) or ""
+    return stated.partition(".")[0] in ("numpy", *OPTIONAL)
+
+
 class Held:
     """An object of the user's that text calls by a name made of where it stands.
 

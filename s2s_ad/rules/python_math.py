@@ -88,7 +88,9 @@ class OfNumber(Elementwise):
             except (ArithmeticError, ValueError):  # raised where it runs, if it runs
                 return builder.emit(self, operands, params)
         if any(values.known_not_one(n) for each in operands for n in support.shape(each) or ()):
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+            error = TypeError("only 0-dimensional arrays can be converted to Python scalars")
+            error.add_note(f"use np.{self.counterpart.__name__}, which takes arrays")
+            raise error
         if self.kind is float and any(values.is_complex(builder.fact(e)) for e in operands):
             raise TypeError("must be real number, not complex")
         return builder.emit(self, operands, params)

@@ -272,6 +272,8 @@ def dates(x):
     total = x ** float(Decimal("0.1") * 30) + Fraction(1, 3) * x * years
     count = int(re.compile(r"(\d+)").match("42 days").group(1))
     assert count == 42
+    when = np.datetime64(datetime.datetime(2020, 1, 2)) + np.timedelta64(12, "h")
+    total = total * ((when - np.datetime64("2020-01-01")) / np.timedelta64(1, "D"))
     return np.sum(total) * (2.0 if START < end else 3.0) + count * FLOWS[0][0].year * np.sum(x)
 
 

@@ -450,7 +450,20 @@ def captured_by_a_pass(x, n):
             return first * second
 
 
+def parts_of_a_range(x):
+    places, odd = range(len(x)), range(1, len(x), 2)
+    total = x[places[-1]] * x[odd[0]] + len(places[5:2:-1]) * x[0]
+    for i in places[-2::-1]:
+        total += x[i] * x[i + 1]
+    for i in odd[-3:]:
+        total += i * x[i]
+    for i in range(len(x) - 1, -1, -1)[1:3]:
+        total = total * x[i]
+    return total + sum(x[i] for i in places[:-9:-2])
+
+
 PROGRAMS = [
+    *((parts_of_a_range, (np.linspace(0.5, 1.4, n),)) for n in (2, 3, 8)),
     (function_of_a_pass, (1.5, 0)),
     (captured_by_a_pass, (1.5, 2)),
     (left_before_a_name_is_bound, (1.5, A)),

@@ -4,6 +4,7 @@ Importing this package fills the tables of `core`; what they do not hold is refu
 """
 
 from s2s_ad.frontend.lower import (  # noqa: F401
+    array_classes,
     array_methods,
     attempt,
     attributes,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import sizes, values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import in_place
@@ -17,6 +17,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.derived import ARRAY_VIEW
 from s2s_ad.frontend.lower.heap import READ_ONLY, Reference, View, settled
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.stores import as_array, replace, set_item
@@ -121,6 +122,9 @@ def _too_deep() -> Any:
 
 @evaluates(np.ndarray.view)
 def view(lowering: Lowering, x: Symbol, dtype: Any = None, **more: Any) -> Any:
+    kind = unwrap(more.pop("type", dtype))
+    if isinstance(kind, type) and issubclass(kind, np.ndarray) and not more:
+        return HANDLERS[ARRAY_VIEW](lowering, [x, kind, x], {})
     if dtype is not None or more:
         raise _refused("'view' of the memory as another type", "use x.astype(dtype)")
     if is_number(x):
@@ -195,15 +199,25 @@ def _is_in_order(x: Reference) -> bool:
     return not viewed and x.contiguous and bool(x.shape)
 
 
+def _is_its_shape(x: Symbol, shape: Any) -> bool:
+    """Whether an array has this shape already, so that giving it to it changes nothing."""
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    if x.shape is None or len(lengths) != len(x.shape) or -1 in map(constant_value, lengths):
+        return False
+    return values.are_equal(tuple(map(operator.index, lengths)), x.shape)
+
+
 def set_shape(lowering: Lowering, x: Symbol, shape: Any) -> None:
     """`x.shape = shape`: the elements stay where they are."""
     memory = lowering.memory
+    if isinstance(shape, Tree):
+        shape = tuple(known_items(lowering, shape))
+    shape = unwrap(settled(shape))
+    if _is_its_shape(x, shape):
+        return
     of_view = _is_made(x) and x.view is not None and memory.is_of_this_path(x)
     if not of_view or not _is_in_order(x):
         _check_alone(x, "the shape", "x = x.reshape(shape)")
-    if isinstance(shape, Tree):
-        shape = tuple(known_items(lowering, shape))
-    shape = settled(shape)
     reshaped = np.reshape(settled(x), shape)
     if of_view:
         memory.show_otherwise(x, _reshaped(x.view, shape), reshaped)

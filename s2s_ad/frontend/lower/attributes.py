@@ -23,7 +23,13 @@ from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.derived import OF_C, is_made, written_methods
+from s2s_ad.frontend.lower.derived import (
+    ARRAY_ATTRIBUTE,
+    OF_C,
+    is_array_object,
+    is_made,
+    written_methods,
+)
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.kinds import class_name, name_of, with_article
@@ -210,6 +216,10 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
 
 def _of_one(lowering: Lowering, value: Any, name: str) -> Any:
     """The attribute of one of several objects: one that lacks it raises where it is that one."""
+    fact = value.fact if isinstance(value, Symbol) else None
+    if isinstance(fact, values.Array) and not hasattr(np.ndarray, name):
+        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise lowering.there_is_none(error)
     try:
         return read_attribute(lowering, value, name)
     except AttributeError as error:
@@ -222,6 +232,8 @@ def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:
     """An attribute of a library, or of an object that the compiler works with as it is."""
     if isinstance(value, np.ufunc) and name in UFUNC_METHODS:
         return Method(np.ufunc.at, value) if name == "at" else getattr(value, name)
+    if name == "__call__" and isinstance(value, np.ufunc | types.FunctionType):
+        return value
     if is_library(value):
         return _of_library(lowering, value, name)
     if isinstance(value, np.dtype) or is_method_of_optional(value, name):
@@ -278,6 +290,8 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     function = METHODS.get(name) or same_as_function(name)
     if function is not None:
         return Method(function, x)
+    if name == "__class__":
+        return HANDLERS[type](lowering, [x], {})
     if name in IN_PLACE_METHODS:
         raise SharedMemoryError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
@@ -517,8 +531,7 @@ def _of_class(
     With `below` only the classes after it in the order of resolution count, as super() has it.
     """
     base, found = _standing(kind, holder, name, below)
-    if isinstance(found, property | METHOD_KINDS):
-        _guard(lowering, base, name, found, kind if below is None else base)
+    _guard(lowering, base, name, found, kind if below is None else base)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
         result = _entered(lowering, function, holder)
@@ -529,6 +542,12 @@ def _of_class(
     of_object = isinstance(found, types.WrapperDescriptorType) and found in HANDLERS
     if isinstance(found, types.FunctionType) or of_object:
         return found if holder is kind else Method(found, holder)
+    if base is np.ndarray and is_array_object(holder):
+        is_method = isinstance(found, OF_C)
+        given = [holder, name]
+        return (
+            Method(found, holder) if is_method else HANDLERS[ARRAY_ATTRIBUTE](lowering, given, {})
+        )
     if isinstance(found, CACHED):
         place = Place(
             f"{base.__name__}.{name}", lambda: vars(base)[name], (id(base), "cache", name)
@@ -590,7 +609,7 @@ def _class_attribute(lowering: Lowering, kind: type, holder: Any, name: str) -> 
 
 def _guard(lowering: Lowering, base: type, name: str, found: Any, kind: type) -> None:
     """The code is that of this method: note where it stands, for it may be replaced or hidden."""
-    if _is_own(base):
+    if not isinstance(found, property | METHOD_KINDS) or _is_own(base):
         return  # the library's own classes stay as they are
     if is_made(base):  # as long as nothing hides what the user's class derives from
         kind, text = base.__s2s_stands_for__, f"{base.__name__}.{name}"

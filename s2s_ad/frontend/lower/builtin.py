@@ -37,7 +37,7 @@ from s2s_ad.frontend.lower.entries import entries_there, has_entry, may_lack_ent
 from s2s_ad.frontend.lower.entries_in_turn import in_turn
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.heap import symbols
-from s2s_ad.frontend.lower.iteration import deferred, is_iterator
+from s2s_ad.frontend.lower.iteration import Range, deferred, is_iterator
 from s2s_ad.frontend.lower.kinds import class_name, is_number, with_article
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.optional import is_optional
@@ -191,6 +191,8 @@ def length(lowering: Lowering, value: Any) -> Any:
         return growing.length(lowering, value)
     if may_lack_entries(value) or may_lack_items(value):
         return entries_there(lowering, value)
+    if isinstance(value, Range):
+        return HANDLERS[Range](lowering, [value], {})
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     own = is_written(kind, "__len__")  # how many items it gives in turn is no matter then
     found = None if own else known_items(lowering, value)

@@ -19,6 +19,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol, constant_value, describe
+from s2s_ad.core.homes import is_of_arrays
 from s2s_ad.core.program import LONGEST, Hint
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
@@ -35,7 +36,15 @@ from s2s_ad.frontend.lower.containers import (
     spread,
 )
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.derived import OF_C, written_methods
+from s2s_ad.frontend.lower.derived import (
+    ARRAY_CALL,
+    HELD,
+    OF_C,
+    holds_array_objects,
+    is_array_object,
+    may_be_array,
+    written_methods,
+)
 from s2s_ad.frontend.lower.entries import GATHERED, may_lack_items
 from s2s_ad.frontend.lower.functions import Closure, MakesManagers, Remembering
 from s2s_ad.frontend.lower.iteration import (
@@ -203,12 +212,22 @@ def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     own = getattr(function, CLOSURE, None) or _written_method(function, args)
     if own is not None:
         return apply(lowering, own, args, kwargs)
+    if _is_of_arrays(unwrap(function)) and any(map(holds_array_objects, (*args, *kwargs.values()))):
+        return HANDLERS[ARRAY_CALL](lowering, [function, args, kwargs], {})
     known = _known_function(unwrap(function))
     if known is not None:
         return _called(lowering, known, function, args, kwargs)
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
     raise refused_call(function, lowering.builder.origin, args, kwargs)
+
+
+def _is_of_arrays(function: Any) -> bool:
+    """Whether it is a function of NumPy's or SciPy's, which may keep the class of an array, or a
+    method of ndarray."""
+    if isinstance(function, OF_C):
+        return function.__objclass__ is np.ndarray
+    return not isinstance(function, type) and is_of_arrays(function)
 
 
 def _written_method(function: Any, args: list) -> Any:
@@ -379,8 +398,8 @@ def check_keywords(function: Any, kwargs: dict[str, Any]) -> None:
 def as_argument(lowering: Lowering, value: Any) -> Any:
     """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
     value = lowering.present(value)
-    if is_picked(value) and all(isinstance(each, Symbol) for each in members(value)):
-        value = HANDLERS[EACH](lowering, [value, settled], {})
+    if is_picked(value) and all(map(may_be_array, members(value))):
+        value = HANDLERS[EACH](lowering, [value, array_of], {})
     if not isinstance(value, Tree):
         return unwrap(readable(lowering, value))
     if may_lack_items(value):
@@ -400,11 +419,18 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     return _object_as_argument(lowering, value)
 
 
+def array_of(value: Any) -> Any:
+    """The array that a value is, or that it holds."""
+    return settled(value.known().get(HELD) if is_array_object(value) else value)
+
+
 def _object_as_argument(lowering: Lowering, value: Tree) -> Any:
     """An object of a class that says where its items are, or what array it is."""
     holds = getattr(value.kind, "__s2s_items__", None)
     if holds is not None:
         return as_argument(lowering, read_attribute(lowering, value, holds))
+    if is_array_object(value):
+        return as_argument(lowering, value.known().get(HELD))
     if _says_its_array(value.kind):
         return as_argument(lowering, _as_array(lowering, value))
     raise refused_foreign([value.kind]) or UnsupportedError(

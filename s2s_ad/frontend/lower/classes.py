@@ -9,6 +9,8 @@ from typing import Any
 
 #: the attribute of a function that stands in a class of the function's own: what is run for it
 CLOSURE = "__s2s_closure__"
+#: the attribute of an object that holds the list, dict or array from whose class its own derives
+HELD = "_s2s_held"
 #: the attribute of such a class
 LOCAL = "__s2s_local__"
 

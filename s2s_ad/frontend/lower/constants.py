@@ -25,6 +25,7 @@ from s2s_ad.frontend.resolve import unwrap
 #: their classes: what a method gives depends on the object and the arguments alone
 CLASSES = (datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
 CLASSES += (decimal.Decimal, fractions.Fraction, re.Pattern, re.Match)
+CLASSES += (*{each for each in np.sctypeDict.values() if np.dtype(each).kind in "mM"},)
 #: methods of the classes themselves of which the same holds: none that reads a clock
 MAKERS = (datetime.date.fromisoformat, datetime.date.fromordinal, datetime.datetime.combine)
 MAKERS += (datetime.datetime.fromisoformat, datetime.datetime.strptime)
@@ -57,7 +58,8 @@ def known_result(lowering: Lowering, function: Callable, *args: Any, **kwargs: A
     known, named = [*map(_known, args)], {key: _known(value) for key, value in kwargs.items()}
     with lowering.as_python():
         result = function(*known, **named)
-    if type(result) in (*PYTHON_NUMBERS, str, bytes, types.NoneType):
+    plain = type(result) in (*PYTHON_NUMBERS, str, bytes, types.NoneType)
+    if plain or isinstance(result, np.floating | np.bool_):
         return result
     return lowering.captures.computed(result, function.__name__)
 

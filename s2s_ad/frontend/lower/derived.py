@@ -1,7 +1,9 @@
-"""Classes that derive from list or dict: their objects hold one, and its methods are Python's.
+"""Classes that derive from list, dict or ndarray: their objects hold one, and its methods are
+Python's.
 
 Such an object is of a class below the user's, in which what list or dict says in C stands as it is
-written here. So what the user's class overrides goes before, as does what it adds.
+written here; what ndarray says is asked of NumPy (`array_classes`). So what the user's class
+overrides goes before, as does what it adds.
 """
 
 from __future__ import annotations
@@ -10,17 +12,25 @@ import types
 import weakref
 from typing import Any
 
-from s2s_ad.frontend.lower.classes import method_of
+import numpy as np
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.frontend.lower.classes import HELD, method_of
 
 #: by the class that is derived from: the class in which its methods are written
 WRITTEN: dict[type, type] = {}
-#: the attribute of an object that holds the list or dict, which what is written of it reads
-HELD = "_s2s_held"
 #: the attributes of a made class: the methods of what it derives from, by name
 METHODS = "__s2s_written__"
 
 #: by the user's class: the class that was made, and what was written into it
 _MADE: weakref.WeakKeyDictionary[type, tuple] = weakref.WeakKeyDictionary()
+
+#: the keys of the handlers of what is done with objects that hold an array
+ARRAY_ATTRIBUTE, SET_ARRAY_ATTRIBUTE = "an attribute of ndarray", "an attribute of ndarray is set"
+ARRAY_CALL, ARRAY_VIEW = "a call with such an object", "a view of another class"
+#: the classes whose `__new__` may be overridden
+MADE_BY_NEW = (object, np.ndarray)
 
 OF_C = types.MethodDescriptorType | types.WrapperDescriptorType
 
@@ -33,6 +43,23 @@ def base_of(kind: type) -> type | None:
 def is_made(kind: type) -> bool:
     """Whether a class was made here."""
     return METHODS in vars(kind)
+
+
+def is_array_object(value: Any) -> bool:
+    """Whether it is an object of a class that derives from ndarray."""
+    return isinstance(value, Tree) and is_made(value.kind) and base_of(value.kind) is np.ndarray
+
+
+def may_be_array(value: Any) -> bool:
+    """Whether it is an array, or an object that holds one."""
+    return isinstance(value, Symbol) or is_array_object(value)
+
+
+def holds_array_objects(value: Any) -> bool:
+    """Whether it is such an object, or a tuple or list of NumPy's arguments with one."""
+    if not isinstance(value, Tree) or value.kind not in (tuple, list):
+        return is_array_object(value)
+    return not getattr(value, "is_dynamic", False) and any(map(holds_array_objects, value.items))
 
 
 def is_read_as_dict(kind: type) -> bool:

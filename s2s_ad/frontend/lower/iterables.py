@@ -168,6 +168,50 @@ def _backwards(lowering: Lowering, items: Items) -> Items:
     return Items(items.length, at, items.sources)
 
 
+def _length_of_range(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    return _of_range(lowering, args[0]).length
+
+
+HANDLERS[Range] = _length_of_range
+
+
+def part_of_range(lowering: Lowering, value: Range, index: Any) -> Any:
+    """`range(n)[k]`, `range(n)[-2::-1]`: one of the numbers, or a range of some of them."""
+    items = _of_range(lowering, value)
+    if not isinstance(index, slice):
+        place = lowering.enter(_place, {"index": index, "count": items.length})
+        return items.at(place)
+    step = 1 if index.step is None else operator.index(unwrap(index.step))
+    ends = {"count": items.length, "first": index.start, "last": index.stop}
+    first, last = lowering.enter(_upwards if step > 0 else _downwards, ends).items
+    by = lowering.call(operator.mul, value.step, step)
+    return make_range(lowering, items.at(first), items.at(last), by)
+
+
+def _place(index, count):
+    place = index + count if index < 0 else index
+    if not 0 <= place < count:
+        raise IndexError("range object index out of range")
+    return place
+
+
+def _upwards(count, first, last):
+    first = 0 if first is None else first
+    last = count if last is None else last
+    first = max(first + count, 0) if first < 0 else min(first, count)
+    last = max(last + count, 0) if last < 0 else min(last, count)
+    return first, last
+
+
+def _downwards(count, first, last):
+    first = -1 if first is None else first
+    first = max(first + count, -1) if first < 0 else min(first, count - 1)
+    if last is None:
+        return first, -1
+    last = max(last + count, -1) if last < 0 else min(last, count - 1)
+    return first, last
+
+
 # ---- Python's own functions ----------------------------------------------------------------------
 
 

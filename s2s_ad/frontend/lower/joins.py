@@ -13,6 +13,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.chosen import Choice, Taken
+from s2s_ad.frontend.lower.derived import is_array_object, may_be_array
 from s2s_ad.frontend.lower.entries import are_of_objects
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag, is_users
 from s2s_ad.frontend.lower.iteration import InTurn
@@ -142,9 +143,11 @@ class Join:
         certain = [which(path.known, x) if is_picked(x) else x for x, path in pairs]
         if any(a is not b for a, b in zip(certain, items, strict=True)):
             return self.value(certain, hint)
-        sequences = all(is_plain_sequence(one) for each in present for one in members(each))
+        each_member = [one for each in present for one in members(each)]
+        sequences = all(map(is_plain_sequence, each_member))
+        arrays = any(map(is_array_object, each_member)) and all(map(may_be_array, each_member))
         several = len(table(items, self._is_one)) > 1
-        if sequences and several and not self._may_be_decided():
+        if (sequences or arrays) and several and not self._may_be_decided():
             return self.picked(items, hint)
         other = next((each for each in present if not is_alike(first, each)), present[-1])
         what = f"{describe(first)} on one path and {describe(other)} on another"

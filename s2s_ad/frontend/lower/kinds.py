@@ -14,6 +14,7 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
 from s2s_ad.frontend.lower.caught import is_error
+from s2s_ad.frontend.lower.classes import HELD
 from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional, whole
 from s2s_ad.frontend.lower.picked import is_picked
@@ -260,7 +261,7 @@ def _hint_of_item(lowering: Lowering, value: Box) -> Hint:
 
 
 def inner_hint(hint: Hint, key: Any) -> Hint:
-    if not hint.text or key == "":
+    if not hint.text or key in ("", HELD):
         return hint
     text = "".join(c if c.isalnum() else "_" for c in f"{hint.text}_{key}")
     return Hint(text, hint.kind)

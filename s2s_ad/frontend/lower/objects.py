@@ -50,7 +50,16 @@ from s2s_ad.frontend.lower.containers import (
     of_key,
 )
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.derived import HELD, base_of, is_read_as_dict, with_written_methods
+from s2s_ad.frontend.lower.derived import (
+    HELD,
+    MADE_BY_NEW,
+    OF_C,
+    SET_ARRAY_ATTRIBUTE,
+    base_of,
+    is_array_object,
+    is_read_as_dict,
+    with_written_methods,
+)
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
@@ -75,7 +84,7 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
     if is_plain_namedtuple(kind):
         return Tree(kind, kind._fields, tuple(_fields(lowering, kind, args, kwargs).values()))
     refuse_special(lowering, kind)
-    if _says_how_made(kind):
+    if _says_how_made(kind) or base_of(kind) is np.ndarray:
         made = apply(lowering, kind.__new__, [kind, *args], kwargs)
         if not _is_object_of(lowering, made, kind):
             return made
@@ -139,7 +148,7 @@ def _makes_plainly(metaclass: type) -> bool:
 def refuse_special(lowering: Lowering, kind: type) -> None:
     """Only classes whose objects are made and changed in the way of all objects are taken."""
     base = base_of(kind) or object
-    made = kind.__new__ is base.__new__ or (base is object and _says_how_made(kind))
+    made = kind.__new__ is base.__new__ or (base in MADE_BY_NEW and _says_how_made(kind))
     plain = _makes_plainly(type(kind)) and made
     foreign = next((x for x in kind.__mro__ if _is_of_c(x) and x not in base.__mro__), object)
     names = (*REFUSED, "__setattr__") if dataclasses.is_dataclass(kind) else REFUSED
@@ -344,7 +353,7 @@ def _set_by_method(lowering: Lowering, kind: type, holder: Any, name: str, value
 
 
 def _set_by_class(lowering: Lowering, kind: type, holder: Any, name: str, value: Any) -> bool:
-    """Let a property or a descriptor set the attribute; False where the class has none."""
+    """Let a property, a descriptor or ndarray set the attribute; False where the class has none."""
     found = method_of(kind, name)
     if isinstance(found, property):
         if found.fset is None:
@@ -354,6 +363,9 @@ def _set_by_class(lowering: Lowering, kind: type, holder: Any, name: str, value:
     if is_written(type(found), "__set__"):
         base = next(each for each in kind.__mro__ if name in vars(each))
         of_descriptor(lowering, base, name, "__set__", [holder, value])
+        return True
+    if isinstance(found, types.GetSetDescriptorType) and is_array_object(holder):
+        HANDLERS[SET_ARRAY_ATTRIBUTE](lowering, [holder, name, value], {})
         return True
     return False
 
@@ -479,13 +491,14 @@ def returned(value: Any) -> Any:
             )
             raise items_needed(value, error)
         return settled(value)
+    if is_array_object(value):
+        return returned(value.known().get(HELD))
     if is_picked(value):
         raise one_of_several(value, "that is returned")
     if not isinstance(value, Tree):
         return settled(as_array_of_no_axes(value))
-    kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
-    if kind in tree.VIEWS:
-        kind = list
+    kind = list if value.kind in tree.VIEWS else value.kind
+    content = dict(zip(value.keys, value.items, strict=True))
     if dataclasses.is_dataclass(kind):
         if not is_made_by_its_content(value):
             raise _not_remade(kind)
@@ -579,11 +592,17 @@ def class_of(value: Any) -> type | None:
 
 def call_method(lowering: Lowering, value: Any, name: str, args: list) -> Any:
     """What a special method of the user's gives; NOTHING where there is none."""
-    kind = class_of(value)
-    if not is_written(kind, name):
+    if not _says(class_of(value), name):
         return NOTHING
     result = apply(lowering, read_attribute(lowering, value, name), args, {})
     return NOTHING if unwrap(result) is NotImplemented else result
+
+
+def _says(kind: type | None, name: str) -> bool:
+    """Whether a class says what a special method does: in Python, or by an object that is called,
+    as decorators make one."""
+    found = None if kind is None else method_of(kind, name)
+    return found is not None and not isinstance(found, OF_C | np.ufunc)
 
 
 def _entries(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> dict[Any, Any]:
@@ -622,7 +641,7 @@ def of_objects(lowering: Lowering, function: Callable, left: Any, right: Any) ->
 
 def _is_users(kind: type | None, name: str) -> bool:
     """Whether the user has written the method: those of dataclasses compare all fields."""
-    return is_written(kind, name) and not is_generated(method_of(kind, name))
+    return _says(kind, name) and not is_generated(method_of(kind, name))
 
 
 def compared_fields(left: type | None, right: type | None, name: str) -> list[str] | None:

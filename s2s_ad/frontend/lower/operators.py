@@ -348,8 +348,11 @@ def _chain(lowering: Lowering, node: gast.Compare, left: Any, index: int) -> Any
     """The comparisons from one on; the next is only looked at where this one is true."""
     right = lowering.evaluate_any(node.comparators[index])
     result = _compared(lowering, node, type(node.ops[index]), left, right)
+    if index + 1 == len(node.ops):
+        return result
+    result = asked(lowering, result)
     truth = known_truth(result)
-    if index + 1 == len(node.ops) or truth is False:
+    if truth is False:
         return result
     if truth:
         return _chain(lowering, node, right, index + 1)

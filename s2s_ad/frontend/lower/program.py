@@ -28,10 +28,11 @@ from s2s_ad.diagnostics import (
     UnsupportedError,
 )
 from s2s_ad.frontend.called import called, name_of_call
-from s2s_ad.frontend.lower.calls import LIBRARIES, apply
+from s2s_ad.frontend.lower.calls import LIBRARIES, apply, array_of
 from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import HANDLERS, REFUSALS, CallsItself, Lowering, StaticNeeded
+from s2s_ad.frontend.lower.derived import is_array_object, may_be_array
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lengths import PURPOSE
@@ -273,11 +274,14 @@ def _present(lowering: Lowering, result: Any, shown: str) -> Any:
         if is_word(result.items[1]) or is_error(result.items[1]):
             return none_or(lowering, result)
         return lowering.present(result, shown)
-    if is_picked(result) and any(map(is_told_apart, members(result))):
+    several = members(result) if is_picked(result) else []
+    if any(map(is_told_apart, several)) or (several and all(map(may_be_array, several))):
         with lowering.with_its_result():
-            return HANDLERS[EACH](lowering, [result, settled], {})
+            return HANDLERS[EACH](lowering, [result, array_of], {})
     if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):
         return result
+    if is_array_object(result):
+        return returned(result)
     items = [_present(lowering, each, shown) for each in result.items]
     changed = any(a is not b for a, b in zip(items, result.items, strict=True))
     return Tree(result.kind, result.keys, tuple(items)) if changed else result

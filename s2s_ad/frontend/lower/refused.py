@@ -98,7 +98,11 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def meant_attribute(error: Exception) -> str:
-    """The help for an attribute that an object does not have, but one of almost this name."""
+    """The help for an attribute that an object does not have, but one of almost this name, or what
+    the error notes."""
+    noted = getattr(error, "__notes__", [])
+    if noted:
+        return noted[0]
     holder = getattr(error, "obj", None)
     if not isinstance(error, AttributeError) or holder is None:
         return ""

@@ -32,6 +32,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import drop_entry, may_lack_items, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.iterables import part_of_range
 from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.kinds import class_name, with_article
 from s2s_ad.frontend.lower.lists import entry, known, set_items
@@ -50,7 +51,7 @@ from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
 
 #: of what the compiler makes in the place of an object: kind -> (lowering, value, index)
-ITEMS: dict[type, Callable[[Lowering, Any, Any], Any]] = {}
+ITEMS: dict[type, Callable[[Lowering, Any, Any], Any]] = {Range: part_of_range}
 #: what sets an item of these, and deletes it where it is given no value
 CHANGES: dict[type, Callable[..., None]] = {}
 

@@ -7,6 +7,7 @@ not hold for what a pass leaves, it becomes more general.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower import rows
+from s2s_ad.frontend.lower.derived import is_array_object, may_be_array
 from s2s_ad.frontend.lower.kinds import (
     Alike,
     Kinds,
@@ -109,11 +111,26 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         return template
     content = content_template(builder, template, hint), alike.held_by(end)
     found = _content(lowering, *content, hint, alike)
-    if found is None:
-        first = "a number or an array" if isinstance(template, Leaf) else describe(template)
-        what = f"{first} before the loop and {describe(end)} after a pass"
-        raise Kinds(what, are_entries(content))
-    return found
+    return _of_two_kinds(lowering, template, end, hint, alike) if found is None else found
+
+
+def _of_two_kinds(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
+    """The template of an array that is also an object that holds one; of other kinds there is
+    none."""
+    if _are_arrays(members(template), members(end)):
+        return _picked(lowering, template, end, hint, alike)
+    first = "a number or an array" if isinstance(template, Leaf) else describe(template)
+    what = f"{first} before the loop and {describe(end)} after a pass"
+    content = content_template(lowering.builder, template, hint), alike.held_by(end)
+    raise Kinds(what, are_entries(content))
+
+
+def _are_arrays(*several: list) -> bool:
+    """Whether it is an array before the loop, or after a pass, and an object that holds one at the
+    other time."""
+    each = [*itertools.chain(*several)]
+    arrays = all(may_be_array(one) or is_leaf(one) or isinstance(one, Leaf) for one in each)
+    return arrays and any(map(is_array_object, each))
 
 
 def template_at_first(builder: Builder, value: Any, hint: Hint, clock: int) -> Any:
