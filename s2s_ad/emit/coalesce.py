@@ -57,6 +57,10 @@ class Variable:
         """Whether the two live at the same time."""
         return self.is_assigned_in(other) or other.is_assigned_in(self)
 
+    def serves(self, other: Variable) -> bool:
+        """Whether one name serves both: the user's own names stand for his values only."""
+        return len(self.texts | other.texts) < 2 or not self.users | other.users
+
     def take(self, other: Variable) -> None:
         """From now on the names of the other are names of this one."""
         for cached in ("start", "end"):
@@ -94,6 +98,13 @@ def _line(each: Assignment) -> int:
 
 def _interfere(assigned: Assignment, live: Range) -> bool:
     return live.handled or assigned.source != live.name
+
+
+def are_alike(hints: Mapping[str, Hint], a: str, b: str) -> bool:
+    """Whether one name serves two values."""
+    liveness = Liveness([], (), ())
+    one, other = (Variable([name], liveness, hints) for name in (a, b))
+    return one.serves(other)
 
 
 class Variables:
@@ -145,14 +156,13 @@ class Variables:
     def names(self, variable: str) -> list[str]:
         return self.variable(variable).names
 
-    def _are_alike(self, a: str, b: str) -> bool:
-        """Whether one name serves both: the user's own names stand for his values only."""
-        one, other = self.variable(a), self.variable(b)
-        return len(one.texts | other.texts) < 2 or not one.users | other.users
-
     def _merge(self, a: str, b: str) -> None:
         a, b = self.of(a), self.of(b)
-        if a == b or self.variable(a).clashes(self.variable(b)) or not self._are_alike(a, b):
+        if (
+            a == b
+            or self.variable(a).clashes(self.variable(b))
+            or not self.variable(a).serves(self.variable(b))
+        ):
             return
         self._leader[b] = a
         self.variable(a).take(self._found.pop(b))

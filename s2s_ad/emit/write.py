@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import gast
@@ -16,7 +17,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree, is_made_by_a_call
 from s2s_ad.diagnostics import Origin
-from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.coalesce import Variables, are_alike
 from s2s_ad.emit.definition import (
     check_keywords,
     comment,
@@ -28,7 +29,7 @@ from s2s_ad.emit.definition import (
 from s2s_ad.emit.early_returns import INDENT, with_early_returns
 from s2s_ad.emit.folding import Refold
 from s2s_ad.emit.idioms import idiomatic
-from s2s_ad.emit.kept_early import with_values_kept_early
+from s2s_ad.emit.kept_early import with_values_computed_late, with_values_kept_early
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.printer import print_rows
@@ -198,6 +199,7 @@ class Module:
         fold = Refold(program, opened, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
         lines = with_values_kept_early(with_shapes_unpacked(lines, program.facts))
+        lines = with_values_computed_late(lines, partial(are_alike, program.hints))
         output, returned = _output_expression(fold.output(), surface), fold.folded
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
