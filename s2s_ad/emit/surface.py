@@ -45,6 +45,21 @@ COMPARE = {
     operator.ne: gast.NotEq,
 }
 NUMBERS = {math.pi: "pi", math.e: "e", math.inf: "inf"}
+#: what is written as a multiple of pi, or as a part of it
+MULTIPLES = {count * math.pi: (count, gast.Mult()) for count in (2, 3, 4, 8)}
+MULTIPLES |= {math.pi / count: (count, gast.Div()) for count in (2, 3, 4, 6, 8, 180)}
+
+
+def _multiple_of_pi(value: float) -> gast.AST:
+    """2 * np.pi, or np.pi / 2: as exact as the number that it is."""
+    count, operator_ = MULTIPLES[abs(value)]
+    number = gast.Constant(count if value > 0 else -count, None)
+    pi = dotted("np", "pi")
+    if isinstance(operator_, gast.Mult):
+        return gast.BinOp(number, operator_, pi)
+    return gast.BinOp(
+        pi if value > 0 else gast.UnaryOp(gast.USub(), pi), operator_, gast.Constant(count, None)
+    )
 
 
 class Surface:
@@ -120,6 +135,8 @@ class Surface:
         if isinstance(value, float) and (abs(value) in NUMBERS or value != value):
             number = dotted("np", "nan" if value != value else NUMBERS[abs(value)])
             return number if not value < 0 else gast.UnaryOp(gast.USub(), number)
+        if isinstance(value, float) and abs(value) in MULTIPLES:
+            return _multiple_of_pi(value)
         if isinstance(value, complex) and value == -1j * abs(value) and is_negative(value.real):
             return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))  # what -2j is
         if isinstance(value, np.generic):

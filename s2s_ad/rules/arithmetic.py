@@ -576,7 +576,9 @@ class Sum(Elementwise):
         if rule.function is operator.neg:
             return a - inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
-            return a - (-inner[0] * inner[1])
+            counted = values.size_of_number(builder.fact(inner[1])) is not None
+            plain = counted and inner[0] == -1 and values.is_inexact(builder.fact(a))
+            return a - (inner[1] if plain else -inner[0] * inner[1])
         return _with_elements(builder, a, b)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -27,9 +27,26 @@ def _diff(x: Symbol, n: Any, axis: Any, prepend: Any, append: Any) -> Any:
     if any(each is not None for each in (prepend, append)):
         x = np.concatenate([each for each in ends if each is not None], axis=axis)
     change = operator.ne if values.is_dtype(x.dtype, bool) else operator.sub
-    for _ in range(n):
+    x = change(*(_beside_an_end(ends, axis) or neighbours(x, axis)))
+    for _ in range(n - 1):
         x = change(*neighbours(x, axis))
     return x
+
+
+def _beside_an_end(ends: list, axis: int) -> tuple | None:
+    """(all elements but the first, all but the last) of an array with one slice put before or after
+    it: one of the two is the array itself. None elsewhere."""
+    before, x, after = ends
+    end = after if before is None else before
+    if (before is None) == (after is None) or values.missing([x.shape, end.shape]):
+        return None
+    alike = values.is_dtype(x.dtype, end.dtype) and end.shape[axis] == 1
+    if not alike or not sizes.at_least(values.size_of_dim(x.shape[axis]), sizes.of(1)):
+        return None
+    rest, but_last = neighbours(x, axis)
+    if before is None:
+        return np.concatenate([rest, after], axis=axis), x
+    return x, np.concatenate([before, but_last], axis=axis)
 
 
 def _end(x: Symbol, value: Any, axis: int) -> Any:

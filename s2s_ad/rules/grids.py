@@ -54,7 +54,10 @@ def _range(builder: Builder, part: slice) -> Any:
     start = 0 if part.start is None else part.start
     if isinstance(step, complex):
         return builder.call(np.linspace, (start, part.stop, int(abs(step))), {})
-    return builder.call(np.arange, (start, part.stop, 1 if step is None else step), {})
+    if step is not None:
+        return builder.call(np.arange, (start, part.stop, step), {})
+    counts = type(start) is int and start == 0
+    return builder.call(np.arange, (part.stop,) if counts else (start, part.stop), {})
 
 
 def _ogrid(builder: Builder, index: Any) -> Any:

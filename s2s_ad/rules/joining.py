@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -174,12 +175,18 @@ class Concatenate(Joining):
         return (*rest[:axis], total, *rest[axis + 1 :])
 
     def places(self, arrays: list, axis: int) -> Iterator[slice]:
-        start = 0
-        for position, array in enumerate(arrays):
-            stop = start + np.size(array, axis)
-            last = position == len(arrays) - 1
-            yield slice(start if position else None, None if last else stop)
-            start = stop
+        lengths = [np.size(array, axis) for array in arrays]
+        ends = [None, *(_end(lengths, position) for position in range(1, len(lengths))), None]
+        yield from itertools.starmap(slice, itertools.pairwise(ends))
+
+
+def _end(lengths: list, position: int) -> Any:
+    """Where the parts before a position end: counted from the end where that is a number, and
+    from the start none."""
+    before, after = lengths[:position], lengths[position:]
+    if all(type(each) is int for each in after) and sum(after):
+        return sum(before) if all(type(each) is int for each in before) else -sum(after)
+    return functools.reduce(operator.add, before)
 
 
 class Stack(Joining):

@@ -136,7 +136,7 @@ def _var(x: Any, dtype: Any, ddof: Any, mean: Any, correction: Any, **options: A
     where, axis, keepdims = (options[key] for key in ("where", "axis", "keepdims"))
     chosen = {} if where is True else {"where": where}
     if mean is None:
-        mean = np.mean(x, axis=axis, keepdims=True, **chosen)
+        mean = np.mean(x, axis=axis, keepdims=axis is not None, **chosen)
     ddof, square = ddof if correction is None else correction, support.abs_square(x - mean, like=x)
     if ddof == 0:
         return np.mean(square, axis=axis, keepdims=keepdims, **chosen)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import gast
 
+from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Builder, fresh_name, to_node
+from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Input, Program
@@ -211,6 +212,8 @@ def replayed(program: Program, known: Atoms) -> Program:
     names = [*program.leaves(), *(each.name for each in program.captured())]
     atoms = {name: builder.import_name(program, name) for name in names}
     atoms |= {name: builder.view(known[name], {}) for name in names if name in known}
+    counts = liveness.counts(program.body, program.outputs())
+    read_anyway = builder.notes.setdefault("read anyway", set())
     for statement in program.body:
         name = statement.target or ""
         if name in known:
@@ -218,6 +221,8 @@ def replayed(program: Program, known: Atoms) -> Program:
             continue
         with builder.at(statement.origin, statement.phase):
             builder.replay(statement, atoms, program)
+        if counts[name] > 1 and isinstance(atoms[name], Symbol):
+            read_anyway.add(atoms[name].name)
     output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
     facts, hints = program.facts | builder.facts, program.hints | builder.hints
     return program.with_(body=tuple(builder.body), output=output, facts=facts, hints=hints)

@@ -205,10 +205,50 @@ def turned(x):
     return (c * x[1] - s * x[2]) ** 2 + (s * x[1] + c * x[3]) ** 3
 
 
+def wrapped(x):
+    total = np.sum(((x * 3.0 + np.pi) % (2 * np.pi) - np.pi) ** 2)
+    return total + np.sin(x[0] * (np.pi / 180)) - x[1] * (-2 * np.pi)
+
+
+def counted(x):
+    scale = np.exp(x[0])
+    return -0.5 * np.sum((x / scale) ** 2) - len(x) * x[0]
+
+
+def turned_in_a_loop(x):
+    p, total = np.outer(x, x[:3]), 0.0
+    for i, j in np.array([[0, 2], [1, 3], [2, 1]]):
+        dx, dy = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1]
+        c, s = np.cos(p[i, 2]), np.sin(p[i, 2])
+        total += (c * dx + s * dy) ** 2 + (-s * dx + c * dy) ** 4
+    return total
+
+
+def blurred(x):
+    change = np.diff(x, append=x[-1:])
+    return np.sum(np.sqrt(change**2 + 0.1))
+
+
+def on_a_grid(x):
+    rows, cols = np.mgrid[0 : len(x), 0:3]
+    return np.sum(np.tanh((rows - x[0]) * (cols - x[1])) * x[:, None])
+
+
+def standardised(x):
+    z = (x - x.mean()) / (x.std() + 1e-3)
+    return np.sum(z**3 * x)
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
+        (wrapped, ["% (2 * np.pi) - np.pi", "np.pi / 180"], ["6.28"]),
+        (counted, ["- len(x)"], ["1.0 * len"]),
+        (turned_in_a_loop, ["-= dx_bar", "+= dx_bar"], []),
+        (blurred, ["np.concatenate([x[1:], x[-1:]]) - x"], [": len(x"]),
+        (on_a_grid, [], ["unbroadcast"]),
+        (standardised, [], ["keepdims"]),
         (windows, ["lo, hi = max(0, i - 1), min(len(x), i + 2)"], ["steps", "append((lo"]),
         (largest_of_three, [], ["np.max"]),
         (ternary, [], ["max("]),
