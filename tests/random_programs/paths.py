@@ -51,6 +51,11 @@ def _ways(node: ast.AST) -> list[Callable[[], Callable[[], None]]]:
         quiet_body = [each for each in node.body if not isinstance(each, ast.Raise)]
         bodies = [[ast.Raise(name), *node.body] for name in names] + [quiet_body or [ast.Pass()]]
         return [_replacing(node, body=body) for body in bodies]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("min", "max"):
+        if len(node.args) > 1 and not any(isinstance(each, ast.Starred) for each in node.args):
+            alone = [ast.List([each], ast.Load()) for each in node.args]
+            return [_replacing(node, args=[each]) for each in alone]
+        return [_replacing(node, func=ast.Name(other, ast.Load())) for other in ("min", "max")]
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         return [_replacing(node, targets=[ast.Name("_", ast.Store())])]  # it is another element
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):

@@ -175,6 +175,12 @@ def test_dtypes_of_other_elements():
     assert (first, second) == ({np.dtype(complex)}, {np.dtype(float), np.dtype(complex)})
 
 
+def test_dtypes_of_what_is_least():
+    source = "import numpy as np\ndef main(x, y):\n    return min(x, y), max([x, y])\n"
+    least, largest = paths.dtypes(source, lambda: [[np.float32(1.5), np.float64(0.5)]])
+    assert least == largest == {np.dtype(np.float32), np.dtype(float)}
+
+
 def test_dtypes_of_longer_arrays():
     main = (
         "def main(x):\n    try:\n        return x[0]\n    except IndexError:\n        return 1.5\n"
