@@ -188,6 +188,8 @@ class Turned:
             return _none(met)
         *shapes, shape = map(_shape, facts)
         rule, params, only = statement.rule, form.literals(statement), met[0]
+        if rule.is_inverse and getattr(statement.operands[0], "id", "") in self.outputs:
+            return _of_inverse(only)
         if rule.copy or rule.converts:
             return only if values.is_inexact(facts[-1]) else _none(met)
         if (letters := rule.product_axes(params)) is not None:
@@ -299,6 +301,11 @@ def _of_product(kinds: Sequence[Kind | None], letters: Sequence[str]) -> Kind | 
     places = tuple(out.index(each) - len(out) for each in stack)
     found = Kind(given[0][0].of, axes, places)
     return found if None in conjugated else replace(found, conjugated=conjugated)
+
+
+def _of_inverse(vectors: Kind) -> Kind:
+    """That of the inverse of a matrix of orthonormal vectors, which is its transpose conjugated."""
+    return replace(_conjugate(vectors), axes=(-2,))
 
 
 def _conjugate(kind: Kind) -> Kind:

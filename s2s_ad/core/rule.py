@@ -124,6 +124,8 @@ class Rule:
     conjugates: tuple[int, ...] = ()
     #: the result is the complex conjugate of its operand
     is_conjugate = False
+    #: the result is the inverse of a matrix, which is its operand
+    is_inverse = False
     #: the result may share memory with the first operand
     view = False
     #: elements of the result may be one element in memory: it cannot be written to

@@ -42,7 +42,7 @@ from s2s_ad.runtime import cholesky_adjoint, log_abs_det, sign_of_det
 class Inverse(OfMatrix):
     """y = inv(a): the adjoint is -y.T @ y_bar @ y.T (conjugated, where a is complex)."""
 
-    of_complex = True
+    of_complex = is_inverse = True
 
     def symmetric_with(self, builder: Builder, operands: list, params: dict[str, Any]) -> list:
         return operands

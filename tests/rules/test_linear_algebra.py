@@ -64,6 +64,7 @@ OF_ALL_VECTORS = [
     "(v * (w > 2.5)) @ v.T + v @ np.diag((w < 4.0).astype(float)) @ v.T",
     "w[w > 2.5] = 0.5; y = (v * w[None]) @ v.T",
     "w, v = w[::-1], v[:, ::-1]; y = (v / w) @ v.T",
+    "v @ np.diag(np.exp(w)) @ np.linalg.inv(v)",
     "np.real((np.arange(9).reshape(3, 3) + 1j) * ((v * np.exp(1j * w)) @ v.T))",
     "np.abs(v @ (np.diag(np.exp(-1j * w)) @ (v.conj().T @ np.array([1.0, 0.5, 1j])))) ** 2",
 ]
@@ -76,6 +77,7 @@ OF_ALL_COMPLEX_VECTORS = [
     "np.imag(K * (v.conj() @ np.diag(np.exp(1j * w)).T @ v.T))",
     "np.real(K * np.einsum('ij,j,kj->ik', v, np.log(w), np.conj(v)))",
     "np.imag(K * (v @ (np.conj(v) * (w + 1j)).T))",
+    "np.imag(K * ((v * np.exp(1j * w)) @ np.linalg.inv(v)))",
     "np.imag(K * ((v * np.exp(1j * w) + 2 * v) @ v.conj().T))",
 ]
 
