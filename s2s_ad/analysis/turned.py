@@ -2,13 +2,14 @@
 
 Those of equal eigenvalues may be turned into one another. That makes no difference where all that
 is computed of them is computed of all alike: they are scaled by a function of the eigenvalues, laid
-out otherwise, added, and in the end summed over in pairs, as in `(v * f(w)) @ v.T`. Of complex ones
-one of each pair is conjugated, `(v * f(w)) @ v.conj().T`; then their phases make none, either.
+out otherwise, added, and in the end summed over in pairs, as in `(v * f(w)) @ v.T` or
+`np.sum((v.T @ x) ** 2 * f(w))`. Of complex ones one of each pair is conjugated,
+`(v * f(w)) @ v.conj().T`; then their phases make none, either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +34,7 @@ class Kind:
         others: what else that function depends on.
         conjugated: for each of the axes that count complex vectors, whether these are conjugated;
             None where vectors are real.
+        paired: whether it is the product of two such values, which is to be summed along the axis.
     """
 
     of: str
@@ -41,6 +43,7 @@ class Kind:
     scales: bool = False
     others: frozenset[str] = frozenset()
     conjugated: tuple[bool, ...] | None = None
+    paired: bool = False
 
     def is_alike(self, other: Kind | None) -> bool:
         """Whether the same axes count the same, in another value."""
@@ -187,20 +190,28 @@ class Turned:
         if not is_whole or any(values.shape_of(each) is None for each in facts):
             return _none(met)
         *shapes, shape = map(_shape, facts)
-        rule, params, only = statement.rule, form.literals(statement), met[0]
-        if rule.is_inverse and getattr(statement.operands[0], "id", "") in self.outputs:
-            return _of_inverse(only)
-        if rule.copy or rule.converts:
-            return only if values.is_inexact(facts[-1]) else _none(met)
+        rule, params = statement.rule, form.literals(statement)
         if (letters := rule.product_axes(params)) is not None:
             return _of_product(kinds, letters)
         if (place := self._diagonal(statement, params)) is not None and kinds[place]:
-            return self._on_diagonal(statement.target, only, shapes[place])
-        if (places := rule.axes_from(len(shapes[0]), params)) is not None:
-            return only.moved(places, len(shapes[0])) or _none(met)
+            return self._on_diagonal(statement.target, met[0], shapes[place])
         if rule.elementwise:
             return self._elementwise(statement, kinds, shapes, shape)
-        return _none(met)
+        return self._of_one(statement, met[0], len(shapes[0]), params)
+
+    def _of_one(
+        self, statement: form.Op, kind: Kind, rank: int, params: Mapping[str, Any]
+    ) -> Kind | None:
+        """That of what is computed of one value, of so many axes."""
+        rule, fact = statement.rule, self.program.facts[statement.target]
+        if rule.is_inverse and getattr(statement.operands[0], "id", "") in self.outputs:
+            return _of_inverse(kind)
+        if rule.copy or rule.converts:
+            return kind if values.is_inexact(fact) else _none([kind])
+        if rule.sums and kind.paired:
+            return _of_sum(kind, rank, params)
+        places = rule.axes_from(rank, params)
+        return (None if places is None else kind.moved(places, rank)) or _none([kind])
 
     def _is_chosen(self, statement: form.Op, met: list[Kind]) -> bool:
         """Whether a number is stored where a function of eigenvalues says: `w[w < 0] = 0`."""
@@ -264,13 +275,34 @@ class Turned:
             return _conjugate(first)
         if len(first.axes) > 1:
             return _none(kinds)
+        return self._of_vectors(statement, kinds, vectors)
+
+    def _of_vectors(self, statement: form.Op, kinds: list, vectors: list[int]) -> Kind | None:
+        """That of vectors, at these places, that are added, multiplied or scaled."""
+        rule, first = statement.rule, kinds[vectors[0]]
         if len(vectors) == len(kinds) > 1 and rule.adds:
-            return first if kinds[0].conjugated == kinds[1].conjugated else _none(kinds)
+            return first if kinds[0] == kinds[1] else _none(kinds)
+        factors = rule.factors(statement.operands)
+        if factors is not None and all(place in vectors for place in factors):
+            return _pair(*(kinds[place] for place in factors))
         if len(vectors) > 1 or vectors[0] not in rule.linear:
             return _none(kinds)
         if any(each is not None and each.scales for each in kinds):
+            if first.paired and self.pair(statement.operands[vectors[0]]) is None:
+                return _none(kinds)
             self.sites.add(statement.target)
         return first
+
+    def pair(self, operand: gast.AST) -> tuple[gast.AST, gast.AST] | None:
+        """The two values whose product an operand is; None where it is more than that."""
+        made = self._definitions.get(getattr(operand, "id", ""))
+        places = None if made is None else made.rule.factors(made.operands)
+        if made is None or places is None:
+            return None
+        factors = [made.operands[place] for place in places]
+        kinds = [self.kinds.get(getattr(each, "id", "")) for each in factors]
+        are_vectors = all(each is not None and not (each.paired or each.scales) for each in kinds)
+        return (factors[0], factors[1]) if are_vectors else None
 
 
 def _of_product(kinds: Sequence[Kind | None], letters: Sequence[str]) -> Kind | None:
@@ -281,7 +313,7 @@ def _of_product(kinds: Sequence[Kind | None], letters: Sequence[str]) -> Kind | 
         return None
     counted = "".join(own[axis] for kind, own in given for axis in kind.axes)
     stacks = {"".join(own[axis] for axis in kind.stack) for kind, own in given}
-    if len(stacks) > 1 or any(kind.scales for kind, _ in given):
+    if len(stacks) > 1 or any(kind.scales or kind.paired for kind, _ in given):
         return _none(kinds)
     left, every, (stack,) = [], "".join(names), stacks
     flags = [each for kind, _ in given for each in kind.conjugated or [None] * len(kind.axes)]
@@ -311,6 +343,23 @@ def _of_inverse(vectors: Kind) -> Kind:
 def _conjugate(kind: Kind) -> Kind:
     flags = kind.conjugated
     return replace(kind, conjugated=None if flags is None else tuple(not each for each in flags))
+
+
+def _pair(one: Kind, other: Kind) -> Kind | None:
+    """That of the product of two vectors, element by element; of complex ones one is conjugated."""
+    if one.paired or other.paired or (one.conjugated and one.conjugated == other.conjugated):
+        return _none([one])
+    return replace(one, conjugated=None, paired=True)
+
+
+def _of_sum(kind: Kind, rank: int, params: Mapping[str, Any]) -> Kind | None:
+    """That of a sum over pairs of vectors, or over other axes."""
+    axis = params.get("axis")
+    axes = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    summed = {each % rank for each in axes}
+    if kind.axes[0] % rank in summed and params.keys() <= {"axis", "keepdims"}:
+        return None
+    return _none([kind])
 
 
 def _none(kinds: Iterable[Kind | None]) -> None:

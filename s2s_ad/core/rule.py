@@ -328,6 +328,11 @@ class Rule:
         it has length one; None for all where the result is more than the operand laid out so."""
         return None
 
+    def factors(self, operands: Sequence[Any]) -> tuple[int, int] | None:
+        """The places of two operands, atoms of Core, whose product the result is, element by
+        element; one place twice where it is a square."""
+        return None
+
     def product_axes(self, params: Mapping[str, Any]) -> tuple[str, ...] | None:
         """A letter for each axis of the operands and of the result, where that is the sum of the
         products along the axes that it lacks; else None."""

@@ -66,6 +66,9 @@ class Multiplication(Elementwise):
     linear = conjugates = (0, 1)
     unasked = True
 
+    def factors(self, operands: Sequence[Any]) -> tuple[int, int]:
+        return 0, 1
+
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
         if is_same(*operands):
             return 0.0
@@ -762,6 +765,13 @@ def logarithm(base: Any) -> Any:
     return np.log(np.where(base == 0, 1.0, base))
 
 
+class Square(Elementwise):
+    """np.square, which is a product."""
+
+    def factors(self, operands: Sequence[Any]) -> tuple[int, int]:
+        return 0, 0
+
+
 class PowerSlopes(Elementwise):
     """The derivatives of powers: x ** 0 has none by x, at x = 0 neither."""
 
@@ -790,9 +800,12 @@ class Power(PowerSlopes):
             return builder.call(runtime.real_power, args, kwargs)
         return super().bind(builder, args, kwargs)
 
+    def factors(self, operands: Sequence[Any]) -> tuple[int, int] | None:
+        return (0, 0) if getattr(operands[1], "value", None) == 2 else None
+
     def cost_of(self, operands: Sequence[Any]) -> int | None:
         """A square is a product."""
-        return 1 if getattr(operands[1], "value", None) == 2 else self.cost
+        return 1 if self.factors(operands) else self.cost
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
         exponent = operands[1]

@@ -18,6 +18,7 @@ from s2s_ad.rules.arithmetic import (
     PowerSlope,
     Quotient,
     RealPower,
+    Square,
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
@@ -200,7 +201,7 @@ elementwise(
 )
 elementwise(np.sinh, "y_bar * np.cosh(x)", overflows=True)
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive", never_negative=True, rises=True)
-elementwise(np.square, "y_bar * (2 * x)", total=True, never_negative=True)
+elementwise(np.square, "y_bar * (2 * x)", kind=Square, total=True, never_negative=True)
 elementwise(
     (operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, identity={1: 0}, total=True
 )

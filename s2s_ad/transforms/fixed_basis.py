@@ -111,8 +111,12 @@ class _Writer:
         vectors = next((i for i, each in enumerate(kinds) if each and not each.scales), None)
         others = sorted(set().union(*(each.others for _, each in scales)))
         names = (self.inner[kind.of], self.turned.items[kind.of, 0], *others)
-        rule = Scaled(statement.rule, len(kinds), vectors, scales[0][0], kind)
-        operands = [*statement.operands, *map(form.name, names)]
+        pair: list[gast.AST] = []
+        if kind.paired and vectors is not None:
+            pair += self.turned.pair(statement.operands[vectors]) or ()
+            kind = self.turned.kinds[form.reads(pair[0])[0]]
+        rule = Scaled(statement.rule, len(kinds), vectors, scales[0][0], kind, len(pair))
+        operands = [*statement.operands, *pair, *map(form.name, names)]
         return statement.beside(statement.target, rule, operands, statement.parameters)
 
 
@@ -152,7 +156,8 @@ class InBasis(Rule):
 
 class Scaled(Rule):
     """An operation that scales vectors, or makes a matrix in their basis: its operands, then the
-    matrix in the basis, the eigenvalues, and what else the scales depend on.
+    matrix in the basis, the eigenvalues, and what else the scales depend on. Where it scales the
+    products of vectors, these two stand before the matrix: `c * d * f(w)` is `c @ f(L) * d`.
 
     The scales are functions of fixed eigenvalues: what passes through them is their derivative by
     the rest.
@@ -161,14 +166,18 @@ class Scaled(Rule):
         of, arity: the rule of the operation, and how many operands it has.
         vectors: the place of the vectors among them; None where a matrix is made.
         scale: the place of what stands on its diagonal.
-        kind: that of the result.
+        kind: that of the result, or of the first of two vectors.
+        factors: how many vectors stand before the matrix.
     """
 
     of_complex = quiet = True
 
-    def __init__(self, of: Rule, arity: int, vectors: int | None, scale: int, kind: Kind):
+    def __init__(
+        self, of: Rule, arity: int, vectors: int | None, scale: int, kind: Kind, factors: int = 0
+    ):
         super().__init__(self, "scaled")
         self.of, self.arity, self.vectors, self.scale, self.kind = of, arity, vectors, scale, kind
+        self.inner = arity + factors
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         return builder.emit(self.of, operands[: self.arity], params)
@@ -176,24 +185,27 @@ class Scaled(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         given, inner_bar = self._own(operation), y_bar
         if self.vectors is not None:
-            letters, turned, matrix = self._letters(y_bar)
-            y = given.operands[self.vectors]
-            inner_bar = _product(f"{letters},{turned}->{matrix}", np.conj(y), y_bar)
+            y, *factor = self._vectors(operation, self.vectors)
+            letters, turned, matrix = self._letters(y)
+            along = functools.reduce(operator.mul, map(np.conj, factor), y_bar)
+            inner_bar = _product(f"{letters},{turned}->{matrix}", np.conj(y), along)
         inner_bar = inner_bar * np.conj(self._slopes(operation))
-        rest = [None] * (len(operation.operands) - self.arity - 1)
-        return [*self.of.reverse(given, y_bar), inner_bar, *rest]
+        before = [None] * (self.inner - self.arity)
+        rest = [None] * (len(operation.operands) - self.inner - 1)
+        return [*self.of.reverse(given, y_bar), *before, inner_bar, *rest]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         given, terms = self._own(operation), []
-        own, moved = list(tangents[: self.arity]), tangents[self.arity]
+        own, moved = list(tangents[: self.arity]), tangents[self.inner]
         if any(each is not None for each in own):
             terms.append(self.of.forward(given, own))
         if moved is not None:
             moved = moved * self._slopes(operation)
             if self.vectors is not None:
-                y = given.operands[self.vectors]
+                y, *factor = self._vectors(operation, self.vectors)
                 letters, turned, matrix = self._letters(y)
                 moved = _product(f"{letters},{matrix}->{turned}", y, moved)
+                moved = functools.reduce(operator.mul, factor, moved)
             terms.append(moved)
         return functools.reduce(operator.add, terms) if terms else None
 
@@ -202,6 +214,11 @@ class Scaled(Rule):
         own = slice(self.arity)
         operands, active = operation.operands[own], operation.active[own]
         return Operation(self.of, operands, operation.params, operation.result, active)
+
+    def _vectors(self, operation: Operation, place: int) -> list[Any]:
+        """The vectors that are scaled, and the other ones that these are multiplied by."""
+        factors = operation.operands[self.arity : self.inner]
+        return list(factors) or [operation.operands[place]]
 
     def _letters(self, value: Any) -> tuple[str, str, str]:
         """Those of the axes of vectors, of these turned into others, and of the matrix."""
@@ -216,7 +233,7 @@ class Scaled(Rule):
 
     def _slopes(self, operation: Operation) -> Any:
         """How f(L) moves with each element of L."""
-        w, *others = operation.operands[self.arity + 1 :]
+        w, *others = operation.operands[self.inner + 1 :]
         scale = self._scale(operation, w)
         slope = _slope(scale, w, others)
         if scale.shape != w.shape:  # laid along an axis of the vectors

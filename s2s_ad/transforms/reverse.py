@@ -278,7 +278,9 @@ class Reverse:
         item, compound = item_of(statement), compound_of(statement)
         if item is not None:
             name, index = item
-            self._add_part(name, index, self.named(statement.target))
+            adjoint = self.named(statement.target)
+            if not self._is_zero(adjoint):  # it may have been cancelled
+                self._add_part(name, index, adjoint)
         elif compound is not None and isinstance(compound, tuple(BACKWARD)):
             self._compound(statement, compound)
         else:

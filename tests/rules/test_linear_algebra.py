@@ -44,6 +44,8 @@ def test_sums_of_functions_of_equal_eigenvalues_have_a_derivative(text, eigenval
         "w, v = np.linalg.eigh(a); return np.sum(v @ np.diag(np.where(w > 2.5, 2, 1)) @ v.T)",
         "u, s, vh = np.linalg.svd(a); return np.sum((u * s) @ vh)",
         "return np.sum(np.linalg.eigh(a)[1][:, 1])",
+        "w, v = np.linalg.eigh(a); return np.sum((v.T @ np.arange(3.0)) ** 4)",
+        "w, v = np.linalg.eigh(a); return np.sum((v.T @ np.arange(3.0)) ** 2 * np.arange(3.0))",
         "w, v = np.linalg.eigh(a); u = v[:, ::-1]; return np.sum((v * w) @ v.T) + u[0, 1] * w[0]",
         "w, v = np.linalg.eigh(a); u = v[:, ::-1]; return np.sum((u * np.exp(w)) @ u.T)",
     ],
@@ -65,6 +67,9 @@ OF_ALL_VECTORS = [
     "w[w > 2.5] = 0.5; y = (v * w[None]) @ v.T",
     "w, v = w[::-1], v[:, ::-1]; y = (v / w) @ v.T",
     "v @ np.diag(np.exp(w)) @ np.linalg.inv(v)",
+    "np.sum((v.T @ np.arange(3.0)) ** 2 / w) + np.sum(np.log(w))",
+    "np.sum(np.square(K.real @ (v / np.sqrt(w))), axis=1)",
+    "c = K.real @ v; y = np.sum(c * (K.imag @ v) * np.exp(w), axis=-1, keepdims=True) / 99",
     "np.real((np.arange(9).reshape(3, 3) + 1j) * ((v * np.exp(1j * w)) @ v.T))",
     "np.abs(v @ (np.diag(np.exp(-1j * w)) @ (v.conj().T @ np.array([1.0, 0.5, 1j])))) ** 2",
 ]
@@ -78,6 +83,7 @@ OF_ALL_COMPLEX_VECTORS = [
     "np.real(K * np.einsum('ij,j,kj->ik', v, np.log(w), np.conj(v)))",
     "np.imag(K * (v @ (np.conj(v) * (w + 1j)).T))",
     "np.imag(K * ((v * np.exp(1j * w)) @ np.linalg.inv(v)))",
+    "c = v.conj().T @ K[0]; y = np.real(np.sum(c.conj() * c * np.log(w)))",
     "np.imag(K * ((v * np.exp(1j * w) + 2 * v) @ v.conj().T))",
 ]
 
@@ -128,6 +134,14 @@ def test_of_complex_vectors_one_of_each_pair_is_conjugated(text):
     """Else it depends on phases which vectors have: nan, not a number that would mean nothing."""
     f = function(f"w, v = np.linalg.eigh(a); K = np.ones((3, 3)) + 1j; return np.sum({text})")
     assert np.isnan(grad(f)(hermitian(2.0, 2.0, 5.0))).any()
+
+
+@pytest.mark.parametrize("text", ["w, v = np.linalg.eigh(a)", "_, w, v = np.linalg.svd(a)"])
+def test_what_is_cancelled_of_one_output_is_none(text):
+    f = function(f"{text}; c = v[0] ** 2; return np.sum(c / w * w)")
+    a = turned(1.0, 2.0, 5.0)
+    expected = grad(function(f"{text}; return np.sum(v[0] ** 2)"))(a)
+    np.testing.assert_allclose(grad(f)(a), expected, atol=1e-12)
 
 
 def test_eigenvectors_may_be_put_into_another_order():
