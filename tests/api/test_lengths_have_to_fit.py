@@ -311,6 +311,29 @@ def test_only_what_runs_has_to_fit():
         grad(checked)(x, w)
 
 
+def spread_over_one_row(x, w):
+    if w[0, 0] > 2.0:
+        x = x[:1] * 1.0
+        x += w
+    return np.sum(x**2)
+
+
+def multiplied_by_a_wide_matrix(x, w):
+    if w[0, 0] > 2.0:
+        x = np.stack([x[0], x[0]])[:, :1] * 1.0
+        x @= np.ones((1, 2)) * w[0, 0]
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize("f", [spread_over_one_row, multiplied_by_a_wide_matrix])
+def test_what_never_fits_is_refused_where_it_runs(f):
+    x, w = np.full((2, 2), 3.0), np.ones((2, 2))
+    np.testing.assert_allclose(grad(f)(x, w), 2 * x)
+    for each in (f, grad(f), jit(f)):
+        with pytest.raises(ValueError, match=r"shape|mismatch"):
+            each(x, w * 3)
+
+
 def test_the_refusal_says_where_and_which():
     with pytest.raises(LengthError, match=r"(?s)do not fit together: 3 and 4.*x \* w\n.*\^"):
         grad(dropped)(np.ones(3), np.ones(4))

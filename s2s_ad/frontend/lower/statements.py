@@ -188,11 +188,11 @@ def in_place(lowering: Lowering, node: gast.AugAssign, old: Any, value: Any) -> 
             return changed
     result = apply_operator(lowering, node.op, old, value)
     if isinstance(node.op, gast.MatMult):
-        check_product(old, value, result)
+        check_product(lowering, old, value, result)
     return updated(lowering, old, result) if isinstance(old, Symbol) else result
 
 
-def check_product(old: Any, value: Any, result: Any) -> None:
+def check_product(lowering: Lowering, old: Any, value: Any, result: Any) -> None:
     """`a @= b` keeps the shape of `a`: nothing broadcasts.
 
     Raises:
@@ -202,12 +202,12 @@ def check_product(old: Any, value: Any, result: Any) -> None:
     if None in shapes:
         return
     if not shapes[0] or len(shapes[1]) < 2:
-        raise ValueError(
-            "inplace matrix multiplication requires the first operand to have at least one "
-            "and the second at least two dimensions"
-        )
+        text = "inplace matrix multiplication requires the first operand to have at least one "
+        text += "and the second at least two dimensions"
+        raise lowering.there_is_none(ValueError(text))
     if not may_equal(shapes[0], shapes[2]):
-        raise ValueError("the product has another shape than the array that is to hold it")
+        text = "the product has another shape than the array that is to hold it"
+        raise lowering.there_is_none(ValueError(text))
 
 
 @statement(gast.Nonlocal)

@@ -176,7 +176,8 @@ def broadcast(lowering: Lowering, target: Reference, result: Symbol) -> Symbol:
             for old, new in zip(target.shape[::-1], shape[::-1], strict=False)
         )
         if len(target.shape) < len(shape) or grows:
-            raise ValueError("the result has another shape than the array that is to hold it")
+            text = "the result has another shape than the array that is to hold it"
+            raise lowering.there_is_none(ValueError(text))
     wanted = tuple(lengths(settled(target), range(len(target.shape))))
     return lowering.builder.call(np.broadcast_to, (result, wanted), {})
 
