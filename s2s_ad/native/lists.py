@@ -121,7 +121,8 @@ class Lists(State):
             dtype = dtype_of(items.item)
             if values.rank_of(items.item) != value.rank:
                 raise NotNative("a list of items of several ranks")
-            value = value if dtype is None else self.writer.cast(value, dtype)
+            if dtype is not None:
+                value = self._as_item(value, self.program.facts[line.statement.target].item)
             item = self._item(value, line.expression)
         append = gast.Attribute(name(items.text), "append", gast.Load())
         made = gast.Call(append, [item], [])
@@ -237,10 +238,21 @@ class Lists(State):
         elif value.dtype.kind == "b" != dtype.kind:
             raise NotNative("a truth among the numbers of a list")
         else:
-            given = self._item(self.writer.cast(value, dtype), line.expression)
+            value = self._as_item(value, self.program.facts[line.statement.target].item)
+            given = self._item(value, line.expression)
         if line.store.kind != "set":
             given = binary(gast.Subscript(name(items.text), at, gast.Load()), gast.Add, given)
         self.writer.emit(assign(gast.Subscript(name(items.text), at, gast.Store()), given))
+
+    def _as_item(self, value: Node, item: Any) -> Node:
+        """A value as an item of a list; of one that holds numbers of Python's beside NumPy's each
+        stays what it is, which numbers of one dtype cannot."""
+        dtype = dtype_of(item)
+        differs = values.is_single(item) or values.is_complex(item)
+        is_other = value.constant != 0 and value.dtype != dtype
+        if values.is_of_two_kinds(item) and differs and is_other:
+            raise NotNative("a list of numbers of Python's and of NumPy's")
+        return self.writer.cast(value, dtype)
 
     def _place(self, items: ListNode, index: Any) -> Expression:
         """The index of an item, which there has to be."""

@@ -559,3 +559,18 @@ def test_distances_by_enumeration(first):
                 stored.setdefault(place, k)
             places = zip(*(VALUES[each] for each in read), strict=True)
             assert all(stored.get(place, k) >= k for k, place in enumerate(places)), (second, read)
+
+
+def first_of_what_is_left(items, k):
+    while k:
+        k -= 1
+        items.pop()
+    items[0] = 0.1
+    return items[0] * np.float64(0.5)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex128])
+def test_a_number_of_pythons_in_a_list_stays_one(kind):
+    """0.1 is no number of single precision, and a complex one is another number."""
+    found = jit(first_of_what_is_left)([kind(1.0), kind(2.0)], 1)
+    assert (found, found.dtype) == (0.1 * 0.5, np.float64)
