@@ -180,7 +180,9 @@ def _meant_position(value: Any) -> str:
     """The help for what is no position of an input."""
     if isinstance(value, bool):
         return "did you mean has_aux=True?"
-    return "count the parameters: the first one is 0" if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return "count the parameters: the first one is 0"
+    return "hand arguments to what comes back: grad(f)(x)"
 
 
 def _labelled(value: Any) -> list[tuple[str, Any]]:
@@ -393,18 +395,20 @@ def check_call(api: str, fn: Callable, inputs: tuple) -> None:
     try:
         signature_of(api, fn).bind(*inputs)
     except TypeError:
-        text = misfit(name_of(fn), signature_of(api, fn), inputs, {})
-        raise ArgumentTypeError("S2S501", text) from None
+        signature = signature_of(api, fn)
+        text = misfit(name_of(fn), signature, inputs, {})
+        help = f"{api} takes the inputs of {call_of(name_of(fn), signature)}"
+        raise ArgumentTypeError("S2S501", text, help=help) from None
 
 
 def call_of(name: str, signature: inspect.Signature) -> str:
-    """The help for a call that does not fit: how the function is called, and so its derivative."""
+    """How a function is called, with what it needs."""
     needed = [
         f"{each.name}=..." if each.kind is each.KEYWORD_ONLY else each.name
         for each in signature.parameters.values()
         if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     ]
-    return f"a derivative is called as its function: {name}({', '.join(needed)})"
+    return f"{name}({', '.join(needed)})"
 
 
 def misfit(name: str, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]) -> str:

@@ -414,7 +414,8 @@ class Transformed:
             if self._is_renewed():
                 return self.bind(args, kwargs)
             text = misfit(self._name(), self.__signature__, args, kwargs)
-            help = self.transform.advice() or call_of(self._name(), self.__signature__)
+            call = call_of(self._name(), self.__signature__)
+            help = self.transform.advice() or f"a derivative is called as its function: {call}"
             raise ArgumentTypeError("S2S501", text, help=help) from None
         for name in self._signatures.required - bound.arguments.keys():
             default = self.__signature__.parameters[name].default

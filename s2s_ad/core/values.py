@@ -257,6 +257,7 @@ def of_leaf(value: Any, name: str = "value") -> AbstractValue:
                 "S2S501",
                 f"argument {name} has dtype {value.dtype}",
                 why="only boolean, integer, floating-point and complex arrays can be compiled",
+                help="make one of numbers of it: x.astype(float)",
             )
         shape = tuple(1 if n == 1 else fresh_dim(False) for n in value.shape)
         number = isinstance(value, np.generic) if not shape else None

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
+from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vjp, vmap
 
 X = np.array([1.0, 2.0, 3.0])
 SQUARES = np.frompyfunc(lambda v: v * v, 1, 1)
@@ -128,6 +128,16 @@ def reads_a_file(x):
         return np.sum(x) * float(file.read())
 
 
+def returned(x):
+    return np.sum(x)
+
+
+def imports_what_is_missing(x):
+    import no_such_plots
+
+    return no_such_plots.scale * np.sum(x)
+
+
 def loss(x, y):
     return np.sum(x * y)
 
@@ -170,6 +180,13 @@ MISTAKES = [  # what was written, the first line, the help
     (lambda: grad(lambda x: np.summ(x))(X), "no attribute 'summ'", "did you mean 'sum'"),
     (lambda: grad(lambda x: np.mean(x, axiss=0))(X), "np.mean with axiss=", "did you mean axis="),
     (lambda: grad(lambda x: np.sum(x * undefined))(X), "the name 'undefined' is not defined", ""),  # noqa: F821
+    (lambda: grad(lambda x: retuned(x))(X), "the name 'retuned' is not defined", "mean 'returned'"),  # noqa: F821
+    (lambda: grad(imports_what_is_missing)(X), "import of no_such_plots: No module", "install it"),
+    (lambda: grad(lambda x: np.gradient(loss)(x))(X), "np.gradient of the function loss", "grad"),
+    (lambda: grad(lambda x: np.sum(x**2))([1.0, 2.0]), "operands: list and int", r"np\.array"),
+    (lambda: grad(loss)(np.array([1.0, None]), X), "has dtype object", r"\.astype\(float\)"),
+    (lambda: grad(np.sum, X), "must be None, an int or a tuple", r"comes back: grad\(f\)\(x\)"),
+    (lambda: vjp(loss, X), "missing 1 .*: 'y'", r"takes the inputs of loss\(x, y\)"),
     (lambda: grad(loss, argnums=2), r"grad_position = 2 is out of range: loss\(x, y\)", ""),
     (lambda: History().slope(X), "out of range: the call has 1 input", "without self"),
     (lambda: grad(lambda x: math.sin(x))(X), "only 0-dimensional arrays", r"use np\.sin"),

@@ -378,11 +378,27 @@ def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}
     plain = [as_argument(lowering, each) for each in args]
     named = {key: as_argument(lowering, value) for key, value in kwargs.items()}
-    result = lowering.call(function, *plain, **named)
+    try:
+        result = lowering.call(function, *plain, **named)
+    except AttributeError as error:
+        raise _of_a_function(function, (*plain, *named.values())) or error from None
     return (
         tree.from_object(result, lambda leaf, _: leaf)
         if isinstance(result, tuple | list)
         else result
+    )
+
+
+def _of_a_function(function: Any, given: Iterable) -> UnsupportedError | None:
+    """The error where one of NumPy's functions is given a function, of which it wants a value."""
+    called = next((each for each in given if isinstance(each, types.FunctionType)), None)
+    if called is None:
+        return None
+    name = called.__name__
+    return UnsupportedError(
+        "S2S203",
+        f"{describe(function)} of the function {name}",
+        help=f"give it what {name} returns: {name}(x); the derivative of {name} is grad({name})",
     )
 
 

@@ -54,7 +54,12 @@ from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, ou
 from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.poisons import Unjoined, is_unreadable
 from s2s_ad.frontend.lower.references import Poison, symbols
-from s2s_ad.frontend.lower.refused import meant_attribute, refusal, refused_foreign
+from s2s_ad.frontend.lower.refused import (
+    did_you_mean,
+    meant_attribute,
+    refusal,
+    refused_foreign,
+)
 from s2s_ad.frontend.lower.tail_duplication import branch_and_rest, decides
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, unwrap
@@ -456,7 +461,8 @@ class Lowering:
         raises = self.there_is_none(error)  # Python does on this path, if it is taken
         if raises is not error:
             raise raises
-        raise UnsupportedError("S2S202", what, origin=self.origin(node))
+        help = did_you_mean(node.id, {*self.frame.locals, *self.frame.globals} - {node.id})
+        raise UnsupportedError("S2S202", what, origin=self.origin(node), help=help)
 
     def _has_no_pass(self, name: str, value: Any) -> bool:
         """Whether only the passes of a loop assign the local, and the call has none."""

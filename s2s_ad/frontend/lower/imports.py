@@ -9,6 +9,7 @@ from typing import Any
 
 import gast
 
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.resolve import Captured, Place
@@ -47,7 +48,12 @@ def _imported(lowering: Lowering, path: str) -> types.ModuleType:
     try:
         return importlib.import_module(path, package)
     except ImportError as error:
-        raise lowering.there_is_none(type(error)(*error.args)) from None
+        plain = type(error)(*error.args)
+        raises = lowering.there_is_none(plain)
+        if raises is not plain:
+            raise raises from None
+        help = "install it, or leave out what needs it"
+        raise UnsupportedError("S2S202", f"the import of {path}: {error}", help=help) from None
 
 
 def _captured(lowering: Lowering, module: types.ModuleType) -> Captured:

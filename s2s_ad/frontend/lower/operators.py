@@ -229,7 +229,9 @@ def _meant(*operands: Any) -> str:
     if any(each is None for each in operands):
         return "ask before whether it is None, or give it a value"
     method = next((each for each in operands if isinstance(each, Method)), None)
-    return "" if method is None else f"call the method: {method.function.__name__}()"
+    if method is not None:
+        return f"call the method: {method.function.__name__}()"
+    return "make an array of it: np.array(items)" if any(map(is_sequence, operands)) else ""
 
 
 def _kind(value: Any) -> str:
