@@ -253,7 +253,30 @@ def of_attributes_as_the_class_sets_them(x):
     return made.value * made.other
 
 
-CASES = [of_a_user_list, of_a_mutable_sequence, items_that_a_loop_changes, of_a_user_dict]
+def of_a_path_for_empty_arrays(x):
+    """The item of an array that has several elements is asked for on a path that is not taken."""
+    y = np.array([x, x * x])
+    out = np.empty(len(y) + 1)
+    if len(y) < 1:
+        return out.item()
+    out[1:] = y
+    return out[1] * out[2:].item(0) * y[:1].item()
+
+
+def what_can_be_called(x):
+    """Classes are called, objects of list are not."""
+    things = ([x], (x,), {"a": x}, {1}, Polynomial(x), np.sin, Tripled, Tripled(x), Samples([x]))
+    return x * sum(2.0**place for place, each in enumerate(things) if callable(each))
+
+
+CASES = [
+    what_can_be_called,
+    of_a_path_for_empty_arrays,
+    of_a_user_list,
+    of_a_mutable_sequence,
+    items_that_a_loop_changes,
+    of_a_user_dict,
+]
 CASES += [of_a_mapping, of_an_array, of_kinds_of_dict, of_a_kind_of_list]
 CASES += [read_past_the_class, of_attributes_as_the_class_sets_them]
 CASES += [pytest.param(as_many_items_as_data_say, marks=pytest.mark.slow)]

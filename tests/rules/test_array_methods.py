@@ -67,7 +67,7 @@ LOSS = "def loss(x):\n    return np.sum(w * f(x))\n"
         ("x.strides[0] * x", "may keep them in other memory"),
         ("x.base is None", "'base' of an array"),
         ("x.tobytes()", "the bytes would leave the function"),
-        ("x.item()", "may have several elements"),
+        ("x.item()", "can only convert an array of size 1"),
         ("x.view(np.int64)", "'view' of the memory as another type"),
         ("x.resize((3, 2))", "resize of an array that is not certain to be alone"),
         ("(x * 1.0)\n    y.resize((3, 2))", "in the order of C"),

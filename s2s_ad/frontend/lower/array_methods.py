@@ -78,8 +78,8 @@ def item(lowering: Lowering, x: Symbol, *index: Any) -> Any:
     """x.item(), x.item(5), x.item(1, 2): one element, as Python's number."""
     if x.shape is None or x.dtype is None:
         raise _refused("'item' of an array whose type is not known", "give example arguments")
-    if not index and any(dim != 1 for dim in x.shape):
-        raise _refused("'item' of an array that may have several elements", "index it")
+    if not index:
+        _check_single(lowering, x.shape)
     if len(index) > 1 and len(index) != len(x.shape):
         raise ValueError("incorrect number of indices for array")
     place = index[0] if len(index) == 1 else sequence(tuple, list(index) or [0] * len(x.shape))
@@ -87,6 +87,16 @@ def item(lowering: Lowering, x: Symbol, *index: Any) -> Any:
         x = lowering.call(np.ravel, x)
     found = read_item(lowering, x, place) if x.shape else x
     return lowering.call(NUMBERS[x.dtype.kind], found)
+
+
+def _check_single(lowering: Lowering, shape: tuple) -> None:
+    """Raise where an array has several elements, as its lengths are in the call."""
+    lengths = [values.size_of_dim(dim) for dim in shape]
+    if any(sizes.differs(each, 1) for each in lengths):
+        error = ValueError("can only convert an array of size 1 to a Python scalar")
+        raise lowering.there_is_none(error)
+    if not all(sizes.equals(each, sizes.of(1)) for each in lengths):
+        raise _refused("'item' of an array that may have several elements", "index it")
 
 
 @evaluates(np.ndarray.tolist)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +20,9 @@ def is_local(kind: Any) -> bool:
 
 
 def method_of(kind: type, name: str) -> Any:
-    """What stands in a class or its bases, as it is written there; None where nothing does."""
-    return inspect.getattr_static(kind, name, None)
+    """What stands in a class or its bases, as it is written there; None where nothing does. What
+    classes themselves have, as that they are called, their objects have not."""
+    return next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
 
 
 def is_written(kind: type | None, name: str) -> bool:
