@@ -172,7 +172,24 @@ def in_a_loop(x):
     return total + np.sum(copy.copy(v))
 
 
-WHOLE = [of_vectors, of_quaternions, of_units, of_wrapped_results, of_overridden_functions]
+def of_stores(x):
+    v = Vector(1.0 * x)
+    v[v > 0.8] = 0.1
+    v[[0, 1]] *= 3.0
+    v[1:] += v[:-1]
+    np.add.at(v, [0, 0, 2], 2.0 * x)
+    label = f"{v.norm():.3f}"
+    return np.sum(v * v) + (v.norm() if v.any() else 0.0) * len(label)
+
+
+WHOLE = [
+    of_stores,
+    of_vectors,
+    of_quaternions,
+    of_units,
+    of_wrapped_results,
+    of_overridden_functions,
+]
 WHOLE += [of_own_items, of_one_of_two_classes, in_a_loop]
 
 

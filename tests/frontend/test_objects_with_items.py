@@ -253,6 +253,36 @@ def of_attributes_as_the_class_sets_them(x):
     return made.value * made.other
 
 
+class Doubling:
+    """What an index gives is a copy, and what is stored is doubled."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __getitem__(self, place):
+        return self.held[place].copy()
+
+    def __setitem__(self, place, item):
+        self.held[place] = item * 2.0
+
+
+class Wrapping(list):
+    def __getitem__(self, place):
+        return [super().__getitem__(place)]
+
+    def __setitem__(self, place, item):
+        super().__setitem__(place, item[0] * item[1])
+
+
+def what_a_class_stores(x):
+    """`a[i] += b` stores what it gives by the class: it was left out where that had changed in
+    place."""
+    doubling, wrapping = Doubling(np.array([x, x, 2.0 * x])), Wrapping([x, 2.0])
+    doubling[1:] += 1.0
+    wrapping[0] += [3.0 * x]
+    return np.sum(doubling.held) * list.__getitem__(wrapping, 0)
+
+
 def of_a_path_for_empty_arrays(x):
     """The item of an array that has several elements is asked for on a path that is not taken."""
     y = np.array([x, x * x])
@@ -270,6 +300,7 @@ def what_can_be_called(x):
 
 
 CASES = [
+    what_a_class_stores,
     what_can_be_called,
     of_a_path_for_empty_arrays,
     of_a_user_list,

@@ -226,7 +226,7 @@ def _is_of_arrays(function: Any) -> bool:
     """Whether it is a function of NumPy's or SciPy's, which may keep the class of an array, or a
     method of ndarray."""
     if isinstance(function, OF_C):
-        return function.__objclass__ is np.ndarray
+        return _of_library(function.__objclass__)
     return not isinstance(function, type) and is_of_arrays(function)
 
 

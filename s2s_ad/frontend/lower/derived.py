@@ -17,6 +17,7 @@ import numpy as np
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.lower.classes import HELD, method_of
+from s2s_ad.frontend.lower.entries import held
 
 #: by the class that is derived from: the class in which its methods are written
 WRITTEN: dict[type, type] = {}
@@ -48,6 +49,17 @@ def is_made(kind: type) -> bool:
 def is_array_object(value: Any) -> bool:
     """Whether it is an object of a class that derives from ndarray."""
     return isinstance(value, Tree) and is_made(value.kind) and base_of(value.kind) is np.ndarray
+
+
+def shows_part_of(lowering: Any, holder: Any, value: Any) -> bool:
+    """Whether what an index of an object gave is a view of the array that it holds."""
+    if not is_array_object(holder) or not is_array_object(value):
+        return False
+    written = written_methods(holder.kind)
+    own = any(
+        method_of(holder.kind, each) is not written[each] for each in ("__getitem__", "__setitem__")
+    )
+    return not own and getattr(held(lowering, value, HELD), "view", None) is not None
 
 
 def may_be_array(value: Any) -> bool:

@@ -23,7 +23,9 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.attributes import Made, Method
 from s2s_ad.frontend.lower.caught import Caught
+from s2s_ad.frontend.lower.classes import HELD, is_written
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, statement
+from s2s_ad.frontend.lower.derived import is_array_object
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, Raises
 from s2s_ad.frontend.lower.functions import Closure
@@ -693,6 +695,12 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
     return _expressed(lowering, lowering.evaluate(node))
 
 
+def is_shown_as_number(value: Box) -> bool:
+    """Whether an object that holds a number shows it as NumPy does."""
+    own = any(is_written(value.kind, each) for each in ("__str__", "__repr__", "__format__"))
+    return not own and getattr(value.known().get(HELD), "shape", None) == ()
+
+
 SHOWN = "a print, an assert, a raise or an f-string of"
 
 
@@ -702,6 +710,8 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     value = as_result(value)
     if is_picked(value):
         raise one_of_several(value, "inside a print, an assert, a raise or an f-string")
+    if is_array_object(value) and is_shown_as_number(value):
+        value = value.known().get(HELD)
     if isinstance(value, Symbol):
         return form.name(value.name)
     if is_iterator(value):

@@ -145,7 +145,8 @@ class Join:
             return self.value(certain, hint)
         each_member = [one for each in present for one in members(each)]
         sequences = all(map(is_plain_sequence, each_member))
-        arrays = any(map(is_array_object, each_member)) and all(map(may_be_array, each_member))
+        plain = all(may_be_array(one) or is_leaf(one) for one in each_member)
+        arrays = plain and any(map(is_array_object, each_member))
         several = len(table(items, self._is_one)) > 1
         if (sequences or arrays) and several and not self._may_be_decided():
             return self.picked(items, hint)

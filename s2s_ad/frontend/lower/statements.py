@@ -28,6 +28,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
 )
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
+from s2s_ad.frontend.lower.derived import shows_part_of
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Generator, Items, Iterator, Produced, Reversed
@@ -168,8 +169,11 @@ def _added(
 
 
 def _write_back(lowering: Lowering, holder: Any, index: Any, old: Any, value: Any) -> None:
-    """The second half of `a[i] op= v`; what changed in place stands there already."""
-    stands = isinstance(holder, Tree) or (isinstance(old, Reference) and old.view is not None)
+    """The second half of `a[i] op= v`; what changed in place stands there already, but where a
+    class of the user's says what an item is, and what it is to store one."""
+    stands = isinstance(old, Reference) and old.view is not None
+    if isinstance(holder, Tree):
+        stands = class_of(holder) is None or shows_part_of(lowering, holder, old)
     if value is not old or not stands:
         write_item(lowering, holder, index, value)
 
