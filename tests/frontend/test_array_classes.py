@@ -199,6 +199,7 @@ def test_as_a_whole(f):
     assert_as_a_whole(f, np.array([0.7, 0.4, 0.9]))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", WHOLE, ids=lambda f: f.__name__)
 def test_value_and_derivatives(f):
     x, tangent = np.array([0.7, 0.4, 0.9]), np.array([1.0, -2.0, 0.5])
@@ -285,6 +286,7 @@ RESULTS = [
 ]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("make", RESULTS)
 def test_of_which_class_a_result_is(make):
     def f(x):
