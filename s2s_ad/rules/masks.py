@@ -265,9 +265,10 @@ def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> An
 def inside_sum(builder: Builder, operands: list, write: Write, others: tuple) -> list | None:
     """The terms of a sum, each with what is written inside of the selection that it is.
 
-    Not of a sum of sums, whose terms would be as many as the sums are deep, to the power of two.
+    Not of a sum of sums, whose terms would be as many as the sums are deep, to the power of two;
+    nor of two terms of which one is there where the other is not: such a sum leaves nothing out.
     """
-    if builder.notes.get("in_sum"):
+    if builder.notes.get("in_sum") or _leaves_nothing_out(builder, operands, write, others):
         return None
     builder.notes["in_sum"] = True
     try:
@@ -275,6 +276,20 @@ def inside_sum(builder: Builder, operands: list, write: Write, others: tuple) ->
     finally:
         builder.notes["in_sum"] = False
     return None if values.missing(terms) else terms
+
+
+def _leaves_nothing_out(builder: Builder, terms: list, write: Write, others: tuple) -> bool:
+    """Whether the terms are values where a < b, and where b < a, that have left nothing out: the
+    adjoint of what is computed of both arguments of np.minimum."""
+    (rule, first, _), (same, second, _) = (builder.definition(each) for each in terms)
+    if rule is not same or not isinstance(rule, Selection) or rule.chosen != (0,):
+        return False
+    if min(len(first), len(second)) < 3:
+        return False
+    (one, a, b), (other, c, d) = first[:3], second[:3]
+    if not (is_same(a, d) and is_same(b, c)):
+        return False
+    return all(inside_mask(builder, each, write, others) is None for each in (one, other))
 
 
 def _off_the_paths(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:

@@ -239,10 +239,17 @@ def standardised(x):
     return np.sum(z**3 * x)
 
 
+def clipped_ratio(x):
+    z = (x - x.mean()) / x.std()
+    ratio = np.exp(x * np.array([0.9, 0.2, -0.1, 0.6]))
+    return np.sum(np.minimum(ratio * z, np.clip(ratio, 0.9, 1.1) * z))
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
+        (clipped_ratio, [], ["where_smaller(z_bar"]),
         (wrapped, ["% (2 * np.pi) - np.pi", "np.pi / 180"], ["6.28"]),
         (counted, ["- len(x)"], ["1.0 * len"]),
         (turned_in_a_loop, ["-= dx_bar", "+= dx_bar"], []),
