@@ -9,6 +9,7 @@ from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.bounds import ASK_OPERANDS
 from s2s_ad.simplify.casts import UNCAST
 from s2s_ad.simplify.common import SHARE_AGAIN
+from s2s_ad.simplify.common_factors import TAKE_OUT_FACTORS
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.extremes import EXTREMES
 from s2s_ad.simplify.factors import COLLECT
@@ -67,6 +68,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             COLLECT,
             SHARE,
             OWN_NEGATIVES,
+            TAKE_OUT_FACTORS,
             DROP_LEADING_AXES,
             KEEP_DIMENSIONS,
         ),

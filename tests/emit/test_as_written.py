@@ -245,10 +245,16 @@ def clipped_ratio(x):
     return np.sum(np.minimum(ratio * z, np.clip(ratio, 0.9, 1.1) * z))
 
 
+def mixed(x):
+    z, c, h = np.exp(-x), np.cos(x), np.sin(x)
+    return np.sum(((1 - z) * h + z * c) ** 3)
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
+        (mixed, ["* (c - h)"], []),
         (clipped_ratio, [], ["where_smaller(z_bar"]),
         (wrapped, ["% (2 * np.pi) - np.pi", "np.pi / 180"], ["6.28"]),
         (counted, ["- len(x)"], ["1.0 * len"]),
