@@ -123,8 +123,9 @@ class Size:
         return product(self, other)
 
     def __floordiv__(self, other: Size) -> Size:
-        """By numbers above 0 alone: what a quotient of others is nobody asks."""
-        return ratio(self, other)
+        """By numbers above 0 alone: guards about other quotients are asked the slow way."""
+        divisor = other.known or 0
+        return quotient(self, divisor) if divisor > 0 else of(fresh(is_length=False))
 
     def __mod__(self, other: Size) -> Size:
         if not is_natural(other):
