@@ -6,7 +6,7 @@ neither has an alias analysis of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
@@ -44,16 +44,27 @@ class Ready:
 Functions = dict[Any, Ready]  # by what is called; None: the program itself
 
 
-def ready_functions(program: Program, by_parts: bool = True) -> tuple[Functions, set]:
-    """The program and all functions that it comes to, and those that others call too."""
-    functions: Functions = {None: _ready(program, by_parts)}
+def as_it_is(program: Program) -> Program:
+    return program
+
+
+def ready_functions(
+    program: Program, by_parts: bool = True, change: Callable[[Program], Program] = as_it_is
+) -> tuple[Functions, set]:
+    """The program and all functions that it comes to, and those that others call too.
+
+    Args:
+        change: what a backend makes of each before that is decided: with inputs, outputs and calls
+            as they are.
+    """
+    functions: Functions = {None: _ready(change(program), by_parts)}
     opened: set = {None}
     for each in reached((program,)):
         if isinstance(each, Caller):
             each = each.callee
             opened.add(each)
         if isinstance(each, Callee):
-            functions[each] = _ready(each.program, by_parts)
+            functions[each] = _ready(change(each.program), by_parts)
             if each.is_recursive or each.program.part:
                 opened.add(each)
     return functions, opened

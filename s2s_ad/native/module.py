@@ -23,6 +23,7 @@ from s2s_ad.emit.text import WIDTH, Text
 from s2s_ad.emit.variables import Opening
 from s2s_ad.native.at_once import at_once
 from s2s_ad.native.function import Function
+from s2s_ad.native.masked import chosen_by_masks
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.rooms import Rooms, rooms_of
 from s2s_ad.native.state import RESERVED
@@ -74,7 +75,12 @@ def reason_of(make: Callable[[], Any]) -> str:
 
 def functions_of(program: Program) -> dict:
     """The program and the functions that it comes to, with their updates in place decided."""
-    return ready_functions(at_once(program))[0]
+    return ready_functions(program, change=for_loops)[0]
+
+
+def for_loops(program: Program) -> Program:
+    """The program with what is computed otherwise by loops."""
+    return at_once(chosen_by_masks(program))
 
 
 def hint_of(program: Program, name: str) -> str:

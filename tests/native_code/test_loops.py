@@ -177,6 +177,19 @@ def below_limits(x):
     return np.sum(y**2)
 
 
+def chosen_elements(x, scale, c):
+    """Elements that a mask takes and puts back, once with others that are read behind it."""
+    y, small, large = x * 2, x < 0.5, x > 0.6
+    y[small] = np.exp(y[small] * scale) - x[small] / scale
+    y[small] -= np.tanh(x[small])
+    z = y.reshape(1, -1)
+    z[z < 0] = -z[z < 0]
+    c[large] = c[large] * y[large] ** 2
+    taken = x[large] * scale
+    y[large] = taken
+    return np.sum(z**3) * np.sum(c) + np.sum(taken) + np.sum(np.exp(x[small] ** 2))
+
+
 def attracted(points, mass):
     """Columns that are read for each pair of points."""
     dx = points[:, 0] - points[:, 0, np.newaxis]
@@ -262,6 +275,8 @@ LOOPS = {
         (np.array([0.2, 0.2, 0.5, np.nan]), np.array([0.2, np.nan, 0.5, 0.1, 0.7, -np.inf])),
     ),
     "elements of a mask": (below_limits, (x,)),
+    "elements chosen by masks": (chosen_elements, (x, 1.5, np.ones(7))),
+    "no element chosen": (chosen_elements, (np.zeros(0), 1.5, np.ones(0))),
     "pairs of points": (attracted, (rng.random((5, 2)), rng.random(5))),
     "no point at all": (attracted, (np.zeros((0, 2)), np.zeros(0))),
     "numbers of a row": (scaled_rows, (rng.random((7, 3)), x)),
@@ -292,6 +307,7 @@ def agrees(function, args):
 
 #: those that another one has a loop like
 ALIKE = {
+    "no element chosen",
     "lists of lists",
     "columns of a triangle",
     "one of two",
