@@ -151,7 +151,7 @@ class Loop(Region):
         So `s = 0` before a sum in single precision does not leave open which type the sum has.
         """
         facts = list(self.facts)
-        if self.is_for and _runs(operands[:3]):
+        if self.is_for and _runs([getattr(each, "size", None) for each in operands[:3]]):
             outputs, _ = self.results()
             after = [values.kind_of_number(self.body.fact(each)) for each in outputs]
             for index, fact in enumerate(after):
@@ -165,12 +165,27 @@ class Loop(Region):
         return atoms[: self.carried], atoms[self.carried] if self.exits else None
 
 
-def _runs(bounds: Sequence[Any]) -> bool:
-    """Whether a range with bounds of these facts is certain not to be empty."""
-    start, stop, step = [getattr(each, "size", None) for each in bounds] or [None] * 3
+def _runs(bounds: Sequence[sizes.Size | None]) -> bool:
+    """Whether a range with these bounds is certain not to be empty."""
+    start, stop, step = bounds or [None] * 3
     if start is None or stop is None or step is None or not step.known:
         return False
     return sizes.is_natural((stop - start if step.known > 0 else start - stop) - 1)
+
+
+def runs_once(program: Program, statement: form.Op) -> bool:
+    """Whether a loop of a program is certain to make a pass."""
+    loop: Any = region_of(statement)
+    if loop.test is not None:
+        (test,) = loop.test.outputs()
+        return isinstance(test, gast.Constant) and test.value is True
+    bounds = loop.parts(statement.operands).bounds
+    return _runs([_size_in(program, each) for each in bounds])
+
+
+def _size_in(program: Program, bound: gast.AST) -> sizes.Size | None:
+    value = getattr(bound, "value", None)
+    return sizes.of(value) if type(value) is int else getattr(program.fact(bound), "size", None)
 
 
 def index_size(builder: Builder, bounds: Sequence[Any]) -> Size:

@@ -32,6 +32,7 @@ from s2s_ad.transforms import halves
 from s2s_ad.transforms.chosen import selected_by
 from s2s_ad.transforms.filling import filled
 from s2s_ad.transforms.fixed_basis import in_fixed_basis
+from s2s_ad.transforms.last_passes import going_on
 from s2s_ad.transforms.left_out import off_the_paths
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
@@ -87,7 +88,7 @@ class Reverse:
         at_once: bool = False,
         looped: Set[int] | None = None,
     ):
-        program = without_saved(program)
+        program = going_on(without_saved(program))
         atoms = program.outputs()
         chosen = atoms if outputs is None else [atoms[place] for place in outputs]
         names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
