@@ -190,7 +190,7 @@ def _weight(factor: Factor) -> int:
 
 def clamped(size: Size) -> Size:
     """max(size, 0)."""
-    if is_natural(size):
+    if is_natural(size) or _is_taken_for_natural(size):
         return size
     return of(max(size.constant, 0)) if size.known is not None else _computed(Clamped(size))
 
@@ -809,6 +809,12 @@ def number_of(size: Size) -> int | None:
 def at_least(one: Size, other: Size) -> bool:
     """Whether the one is not below the other, by their forms or by assumption."""
     return is_natural(one - other) or is_natural(one - other, assumed=True)
+
+
+def _is_taken_for_natural(size: Size) -> bool:
+    """Whether it was assumed already that a size is not below 0, or Python asks for it."""
+    current, asked = _assumptions.get(), Guard(size, NATURAL, True)
+    return current is not None and (asked in current.guards or asked in current.required)
 
 
 def _assumed(size: Size, relation: str, wanted: bool) -> bool:

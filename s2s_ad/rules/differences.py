@@ -81,6 +81,8 @@ def _as_vector(x: Symbol, value: Any) -> Any:
 
 # ---- np.gradient ---------------------------------------------------------------------------------
 
+UNIT = 1.0  # the distance of neighbours where none is given
+
 
 def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
     """Second order central differences inside, one-sided differences at the ends."""
@@ -90,7 +92,7 @@ def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
     if order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     spacings = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs)
-    spacings = spacings or [1.0] * len(axes)
+    spacings = spacings or [UNIT] * len(axes)
     if len(spacings) != len(axes):
         raise TypeError("invalid number of arguments")
     x = x if values.is_inexact(x.fact) else x.astype(float)
@@ -106,7 +108,7 @@ def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
 
 
 def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
-    if isinstance(x.shape[axis], int) and x.shape[axis] < order + 1:
+    if sizes.positive(values.size_of_dim(x.shape[axis]) - order) is False:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, "
             "at least (edge_order + 1) elements are required."
@@ -128,7 +130,8 @@ def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
         ends = [h, h], [h, h]
     slopes = part(1, 2) - part(0, 1), part(-1, None) - part(-2, -1)
     if order == 1:
-        first, last = (slope / end[0] for slope, end in zip(slopes, ends, strict=True))
+        pairs = zip(slopes, ends, strict=True)
+        first, last = (slope if end[0] is UNIT else slope / end[0] for slope, end in pairs)
     else:
         first = _second_order_end((part(0, 1), part(1, 2), part(2, 3)), *ends[0])
         last = -_second_order_end((part(-1, None), part(-2, -1), part(-3, -2)), *ends[1])

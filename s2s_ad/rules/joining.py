@@ -174,6 +174,13 @@ class Concatenate(Joining):
         rest = values.broadcast(others)
         return (*rest[:axis], total, *rest[axis + 1 :])
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        axis, shapes = params["axis"], [values.shape_of(each) for each in operands]
+        if values.missing(shapes) or values.rank_of(result) != len(shapes[0]):
+            return False
+        others = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
+        return all(values.are_equal(each, others[0]) for each in others)
+
     def places(self, arrays: list, axis: int) -> Iterator[slice]:
         lengths = [np.size(array, axis) for array in arrays]
         ends = [None, *(_end(lengths, position) for position in range(1, len(lengths))), None]

@@ -60,16 +60,32 @@ class Pad(Structural):
         pairs = zip(x.shape, params["pad_width"], strict=True)
         return values.with_shape(x, tuple(_grown(dim, width) for dim, width in pairs))
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        """Empty axes have no element for another one to be a copy of."""
+        shape, widths = values.shape_of(operands[0]), params["pad_width"]
+        if shape is None or not all(type(each) is int and each >= 0 for w in widths for each in w):
+            return False
+        pairs = zip(shape, widths, strict=True)
+        least = 1 if "mode" in params else 0
+        return all(
+            _is_nothing(w) or sizes.at_least(values.size_of_dim(dim), sizes.of(least))
+            for dim, w in pairs
+        )
+
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         x = operation.operands[0]
         if "mode" in operation.params:
             y_bar = x.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+            pairs = zip(x.fact.shape or (), operation["pad_width"], strict=False)
+            if x.ndim and all(_is_long_enough(*pair, operation["mode"]) for pair in pairs):
+                return _with_ends_added(x.builder, y_bar, **operation.params)
             return x.builder.call(runtime.folded, (y_bar, x), operation.params)
         index = []
-        for axis, (before, _) in enumerate(operation["pad_width"]):
-            index.append(slice(before, before + np.size(x, axis)))
-            if _is_nothing(operation["pad_width"][axis]):
-                index[-1] = slice(None)
+        for axis, (before, after) in enumerate(operation["pad_width"]):
+            if type(before) is type(after) is int:
+                index.append(slice(before or None, -after or None))
+            else:
+                index.append(slice(before, before + np.size(x, axis)))
         part = y_bar[tuple(index) if len(index) > 1 else index[0]]
         return x.builder.call(runtime.unbroadcast, (part, x), {})
 
@@ -154,6 +170,61 @@ def _ramps(x: Symbol, axis: int, width: tuple, ends: tuple) -> list:
     up = ends[0] + (first - ends[0]) * support.cast(x.builder, steps[0], x)
     down = ends[1] + (last - ends[1]) * support.cast(x.builder, steps[1], x)
     return [up, np.flip(down, axis=axis)]
+
+
+# ---- the adjoint of padding with elements --------------------------------------------------------
+
+#: mode -> how long an axis has to be, so that each of its elements has one copy at each end or none
+SHORTEST = {"edge": 1, "reflect": 1, "symmetric": 0, "wrap": 0}
+
+
+def _is_long_enough(dim: Any, width: tuple, mode: str) -> bool:
+    """Whether no padding goes over the array and back."""
+    if _is_nothing(width):
+        return True
+    if dim is None or not all(type(each) is int for each in width):
+        return False
+    shortest = SHORTEST[mode] + (0 if mode == "edge" else max(width))
+    return sizes.at_least(values.size_of_dim(dim), sizes.of(shortest))
+
+
+def _with_ends_added(builder: Builder, wide: Any, pad_width: tuple, mode: str) -> Any:
+    """What `wide` holds within the padding, and what the padding holds where it is a copy of."""
+    for axis, (before, after) in enumerate(pad_width):
+        if before or after:
+            total = wide[support.at(axis, slice(before or None, -after or None))]
+            for width, of_end in ((before, _of_start), (after, _of_stop)):
+                if width:
+                    index, copies = of_end(wide, axis, width, mode)
+                    at = support.at(axis, index)
+                    total = builder.call(runtime.index_add, (total, at, copies), {})
+            wide = total
+    return wide
+
+
+def _of_start(wide: Any, axis: int, width: int, mode: str) -> tuple[Any, Any]:
+    """The index of the elements that stand before the first one, and the adjoints of these."""
+    if mode == "edge":
+        return 0, _sum_of(wide, axis, 0 if width == 1 else slice(None, width))
+    if mode == "wrap":
+        return slice(-width, None), wide[support.at(axis, slice(None, width))]
+    backwards = wide[support.at(axis, slice(width - 1, None, -1))]
+    return slice(1, width + 1) if mode == "reflect" else slice(None, width), backwards
+
+
+def _of_stop(wide: Any, axis: int, width: int, mode: str) -> tuple[Any, Any]:
+    """The index of the elements that stand behind the last one, and the adjoints of these."""
+    if mode == "edge":
+        return -1, _sum_of(wide, axis, -1 if width == 1 else slice(-width, None))
+    if mode == "wrap":
+        return slice(None, width), wide[support.at(axis, slice(-width, None))]
+    backwards = wide[support.at(axis, slice(None, -width - 1, -1))]
+    return slice(-width - 1, -1) if mode == "reflect" else slice(-width, None), backwards
+
+
+def _sum_of(wide: Any, axis: int, item: Any) -> Any:
+    part = wide[support.at(axis, item)]
+    return part if type(item) is int else np.sum(part, axis=axis)
 
 
 class Folded(Structural):

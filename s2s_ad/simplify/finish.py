@@ -153,9 +153,11 @@ def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     for_shapes = _only_for_shapes(program, made)
     counted = set() if at_hand else counted_late(program)
-    body, facts = [], dict(program.facts)
+    body, facts, popped = [], dict(program.facts), []
     for statement in program.body:
         rule = statement.rule
+        if _is_popped(program, statement, made):
+            popped.append(statement.target)
         if rule.length:
             if not (at_hand and _is_end(program, statement, 0, made, inputs)):
                 statement = _nearest_length(program, statement, inputs)
@@ -169,8 +171,9 @@ def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
                 statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
             if statement.operands:
+                near = [*inputs, *popped]
                 *before, statement = _with_known_shape(
-                    program, statement, rule.like_position, inputs, for_shapes, made
+                    program, statement, rule.like_position, near, for_shapes, made
                 )
                 facts |= {each.target: values.Scalar(int) for each in before}
                 body += before
@@ -182,6 +185,13 @@ def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
         if facts == program.facts
         else program.with_(body=tuple(body), facts=facts)
     )
+
+
+def _is_popped(program: Program, statement: form.Statement, made: Made) -> bool:
+    """Whether a statement gives an array that was kept, and is at hand from there on."""
+    item = item_of(statement)
+    source = None if item is None else made.get(item[0])
+    return source is not None and source.rule.at_end and is_array(program.facts[statement.target])
 
 
 Made = dict[str, form.Op]  # how each name of a body is made
