@@ -573,16 +573,29 @@ class Sum(Elementwise):
         return super().shortcut(builder, operands, params)
 
     def _simpler(self, builder: Builder, a: Any, b: Any) -> Any:
-        rule, inner, _ = builder.definition(b)
-        if rule is None:
-            return None
-        if rule.function is operator.neg:
-            return a - inner[0]
-        if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
-            counted = values.size_of_number(builder.fact(inner[1])) is not None
-            plain = counted and inner[0] == -1 and values.is_inexact(builder.fact(a))
-            return a - (inner[1] if plain else -inner[0] * inner[1])
-        return _with_elements(builder, a, b)
+        positive = negated(builder, b)
+        if positive is None:
+            return _with_elements(builder, a, b)
+        _, inner, _ = builder.definition(b)
+        counted = len(inner) > 1 and inner[0] == -1 and _is_counted(builder, inner[1])
+        return a - (inner[1] if counted and values.is_inexact(builder.fact(a)) else positive)
+
+
+def _is_counted(builder: Builder, value: Any) -> bool:
+    """Whether it is a whole number that is known as a size."""
+    return values.size_of_number(builder.fact(value)) is not None
+
+
+def negated(builder: Builder, value: Any) -> Any:
+    """What a value is the negative of; None where it is computed otherwise."""
+    rule, inner, _ = builder.definition(value)
+    if rule is None:
+        return None
+    if rule.function is operator.neg:
+        return inner[0]
+    if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
+        return -inner[0] * inner[1]
+    return None
 
 
 def _with_elements(builder: Builder, a: Any, b: Any) -> Any:

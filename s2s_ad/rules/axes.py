@@ -16,6 +16,7 @@ from s2s_ad.core.registry import METHODS, register
 from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
+from s2s_ad.rules.arithmetic import negated
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import one_number
 from s2s_ad.rules.shapes import reshape_like
@@ -62,6 +63,9 @@ class Transpose(Structural):
         wanted = inverse(None, x.ndim) if axes is None else axes
         if rule is self and inverse(options.get("axes"), x.ndim) == wanted:
             return inner[0]
+        positive = negated(builder, x) if builder.derived else None
+        if positive is not None:
+            return -np.transpose(positive, **params)
         return x if builder.derived and is_symmetric(builder, x) else None
 
     def symmetric_with(self, builder: Builder, operands: list, params: dict[str, Any]) -> list:

@@ -580,6 +580,14 @@ def _is_whole(builder: Builder, x: Any, value: Any, index: Any) -> bool:
     return known and values.are_equal(facts[0].shape, facts[1].shape)
 
 
+def _is_read_there(builder: Builder, x: Any, value: Any, index: Any) -> bool:
+    """Whether the value is what the array holds at the index."""
+    rule, operands, params = builder.definition(value)
+    if rule is None or rule.function is not operator.getitem or not is_same(operands[0], x):
+        return False
+    return not isinstance(x.fact, values.List) and key_of(params["index"]) == key_of(index)
+
+
 def _spread_as_item(batch: Any, item: Any, value: Any, batched: bool) -> Any:
     """What is stored in a list, for all samples: derivatives have the dtype of the other items."""
     spread, dtype = batch.spread(value, batched), values.strong_dtype(item)
@@ -603,6 +611,8 @@ class IndexSet(Update):
         if _is_one_number(builder, x, value, params["index"]):
             return value
         if builder.derived and is_zero(value) and is_zeros(builder, x):
+            return x
+        if builder.derived and _is_read_there(builder, x, value, params["index"]):
             return x
         rule, before, others = builder.definition(x)
         twice = rule is self and is_zero(value) and is_zero(before[1])

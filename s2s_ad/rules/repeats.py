@@ -41,24 +41,39 @@ class Copies(Structural):
         x = operands[0]
         if support.any_unknown(x):
             return support.unknown(x)
-        counts = (count for count, _ in self.copies(params, len(x.shape)))
-        return values.with_shape(x, tuple(map(_repeated, x.shape, counts)))
+        copies = self.copies(params, len(x.shape))
+        dims = (1,) * (len(copies) - len(x.shape)) + x.shape
+        counts = (count for count, _ in copies)
+        return values.with_shape(x, tuple(map(_repeated, dims, counts)))
+
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        return values.shape_of(operands[0]) is not None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        """The copies along axes that x lacks are summed there, those of others apart."""
         x = operation.operands[0]
         if x.ndim is None:
             raise support.CannotBatch
-        shape, summed = [], []
-        for axis, (count, each) in enumerate(self.copies(operation.params, x.ndim)):
+        copies = self.copies(operation.params, x.ndim)
+        added = len(copies) - x.ndim
+        shape, summed = [count for count, _ in copies[:added]], list(range(added))
+        of_length_one = []
+        for axis, (count, each) in enumerate(copies[added:]):
             size = support.length(x, axis)
             if count == 1:
                 shape.append(size)
-                continue
-            summed.append(len(shape) + each)
-            shape += [size, count] if each else [count, size]
-        if not summed:
-            return y_bar
-        return np.sum(np.reshape(y_bar, tuple(shape)), axis=support.axis_of(summed))
+            elif x.fact.shape[axis] == 1:
+                of_length_one.append(axis)
+                summed.append(len(shape))
+                shape.append(count)
+            else:
+                summed.append(len(shape) + each)
+                shape += [size, count] if each else [count, size]
+        if len(shape) != len(copies):
+            y_bar = np.reshape(y_bar, tuple(shape))
+        if summed:
+            y_bar = np.sum(y_bar, axis=support.axis_of(summed))
+        return np.expand_dims(y_bar, tuple(of_length_one)) if of_length_one else y_bar
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return leading(call)
@@ -123,19 +138,23 @@ class Tile(Copies):
         reps = tuple(map(operator.index, reps if isinstance(reps, tuple | list) else (reps,)))
         if not isinstance(x, Symbol):
             x = builder.call(np.array, (x,), {})
-        if x.ndim is not None:
-            missing = len(reps) - x.ndim
-            if missing > 0:
-                x = np.expand_dims(x, tuple(range(missing)))
-            reps = (1,) * -missing + reps
         return builder.emit(self, [x], {"reps": reps})
 
     def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
-        return [(count, False) for count in params["reps"]]
+        return [(1, False)] * (rank - len(params["reps"])) + [(e, False) for e in params["reps"]]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        support.sample_rank(operation.operands[0], True)
-        return np.tile(operation.operands[0], (1, *operation["reps"]))
+        x, reps = operation.operands[0], operation["reps"]
+        missing = len(reps) - support.sample_rank(x, True)
+        if missing > 0:
+            x = np.expand_dims(x, tuple(range(1, missing + 1)))
+        return np.tile(x, (1, *(1,) * -missing, *reps))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        reps = call.keywords[0].value
+        if isinstance(reps, gast.Tuple) and len(reps.elts) == 1:
+            reps = reps.elts[0]
+        return gast.Call(call.func, [*call.args, reps], [])
 
 
 def _split(x: Symbol, indices_or_sections: Any, axis: Any) -> list:

@@ -97,7 +97,9 @@ def _of_multiple(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
 
 
 def _multiple(builder: Builder, value: Any, number: Symbol, function: Any) -> Any:
-    """a of (a / number) * number, and of (a * number) / number."""
+    """a of (a / number) * number, and of (a * number) / number; of zero, as an adjoint, zero."""
+    if _is_plain(value) and value == 0:
+        return value
     filling = builder.operands_of(value, runtime.broadcast_like)
     if filling:
         inner = _multiple(builder, filling[0], number, function)

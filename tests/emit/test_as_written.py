@@ -250,6 +250,31 @@ def mixed(x):
     return np.sum(((1 - z) * h + z * c) ** 3)
 
 
+def in_a_ring(x):
+    """Distances in a ring, of which a mask takes the large ones."""
+    rows = np.tile(x, (4, 1))
+    dx = rows - rows.T
+    dx[dx > 0.5] = dx[dx > 0.5] - 1.0
+    dx[dx < -0.5] = dx[dx < -0.5] + 1.0
+    return np.sum(dx**4 * np.arange(4))
+
+
+def smoothed_slopes(x):
+    """Both ends are repeated, and the slopes there are one-sided."""
+    for _ in range(3):
+        wide = np.pad(x, 1, mode="edge")
+        x = (wide[:-2] + wide[2:]) / 2.0 - np.gradient(x) ** 2
+    return np.sum(x**2)
+
+
+def soft_means(x):
+    """What is taken from all distances of a row before they are shared out changes nothing."""
+    d = (x[:, None] - x[:2]) ** 2
+    w = np.exp(-x[3] * (d - np.min(d, axis=1, keepdims=True)))
+    w /= np.sum(w, axis=1, keepdims=True)
+    return np.sum((w.T @ x) ** 2)
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
@@ -286,6 +311,13 @@ def mixed(x):
         (collected_states, ["state_bar += out_bar[i]"], ["list(", "out_bar.pop"]),
         (left_over, [], []),
         (turned, ["c, s = math.cos(x[0]), math.sin(x[0])"], ["np.cos", "np.sin"]),
+        (in_a_ring, ["np.tile(x, (4, 1))", "- dx_bar.T"], ["dx_bar[", "squeeze", "reshape"]),
+        (
+            smoothed_slopes,
+            ["for arguments with len(x) >= 2", "[-1] += wide_bar[-1]", "[1:-1] / 2.0"],
+            ["folded", "/ 1.0", "raise", "len(gradient"],
+        ),
+        (soft_means, [], ["==", "0.0 *"]),
         (lens, [" steps.append((u, y, n))"], ["y_saved"]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
