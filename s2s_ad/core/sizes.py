@@ -46,14 +46,6 @@ class Quotient:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A size divided by another one, rounded down."""
-
-    one: Size
-    other: Size
-
-
-@dataclass(frozen=True, slots=True)
 class Clamped:
     """A size, or 0 where that is below 0."""
 
@@ -85,7 +77,7 @@ class Between:
     stop: Size
 
 
-Factor = Atom | Quotient | Ratio | Clamped | Least | Product | Between
+Factor = Atom | Quotient | Clamped | Least | Product | Between
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +205,6 @@ def quotient(size: Size, divisor: int) -> Size:
     return _computed(Quotient(size, divisor))
 
 
-def ratio(one: Size, other: Size) -> Size:
-    """one // other."""
-    divisor = other.known
-    if divisor is None:
-        return _computed(Ratio(one, other))
-    return quotient(one, divisor) if divisor > 0 else of(fresh(is_length=False))
-
-
 def least(one: Size, other: Size) -> Size:
     """min(one, other)."""
     for a, b in ((one, other), (other, one)):
@@ -319,7 +303,7 @@ def _factor(factor: Factor, sizes: Mapping[Atom, Size]) -> Size:
     inside = [substituted(each, sizes) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
         return quotient(inside[0], factor.divisor)
-    made = {Between: between, Clamped: clamped, Least: least, Product: product, Ratio: ratio}
+    made = {Between: between, Clamped: clamped, Least: least, Product: product}
     return made[type(factor)](*inside)
 
 
@@ -346,8 +330,6 @@ def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
         return max(numbers[0], 0)
     if isinstance(factor, Between):
         return len(range(*slice(*numbers[1:]).indices(numbers[0])))
-    if isinstance(factor, Ratio):
-        return numbers[0] // numbers[1] if numbers[1] > 0 else None
     return min(numbers) if isinstance(factor, Least) else numbers[0] * numbers[1]
 
 
@@ -938,8 +920,7 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
         return f"len(range({inside[0]})[{inside[1]}:{inside[2]}])"
     if isinstance(factor, Least):
         return f"min({', '.join(inside)})"
-    sign = " // " if isinstance(factor, Ratio) else " * "
-    return sign.join(f"({each})" if " " in each else each for each in inside)
+    return " * ".join(f"({each})" if " " in each else each for each in inside)
 
 
 def size_text(size: Size, names: Mapping[Atom, str]) -> str:
