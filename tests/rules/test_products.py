@@ -77,6 +77,9 @@ EINSUM = [
         **{name: real(*shape) for name, shape in zip("abc", shapes, strict=False)},
     )
     for spec, *shapes in [
+        ("ibj,kbj->bik", (2, 5, 3), (4, 5, 3)),
+        ("bij,jbk->ibk", (5, 2, 3), (3, 5, 4)),
+        ("bijc,kcbj->kcib", (2, 3, 4, 5), (2, 5, 2, 4)),
         ("ij->ji", (2, 3)),
         ("ij->", (2, 3)),
         ("ij->i", (2, 3)),
