@@ -94,6 +94,13 @@ class Reshape(Structural):
         shape = params["shape"]
         if isinstance(shape, Symbol):
             return None
+        if builder.derived:
+            before = builder.operands_of(operands[0], np.reshape)
+            if before:
+                return np.reshape(before[0], shape)
+            old = values.shape_of(builder.fact(operands[0]))
+            if old is not None and values.are_taken_for_equal(old, tuple(map(dim_of, shape))):
+                return operands[0]
         if len(shape) != 1 or type(shape[0]) is not int or shape[0] != -1:
             return None
         if values.rank_of(builder.fact(operands[0])) == 1:

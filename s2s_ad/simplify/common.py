@@ -39,25 +39,29 @@ def share(program: Program) -> Program:
 
 def _shared(program: Program, known: Known) -> Program:
     found, atoms, body = dict(known), {}, []
+    variables: dict[tuple[Key, str], str] = {}  # of the user's: helpers written in place have some
     for statement in program.body:
         statement = form.substitute(statement, atoms) if atoms else statement
         if region_of(statement) is not None:
             statement = _with_blocks(statement, found)
         key = None if program.tried else _key(statement)
-        name = found.get(key)
-        if name is None or _is_named(program, statement.target):
-            found.update({key: statement.target} if key is not None else {})
+        hint = program.hints.get(statement.target, TEMPORARY)
+        if key is None:
+            name = None
+        elif hint.kind == "user":
+            name = variables.setdefault((key, hint.text), statement.target)
+        else:
+            name = found.get(key) if statement.phase in DERIVED else None
+        if name is None or name == statement.target:
             body.append(statement)
+            if key is not None:
+                found.setdefault(key, statement.target)
         else:
             atoms[statement.target] = form.name(name)
     if not atoms:
         return program.with_body(body)
     output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
     return program.with_(body=tuple(body), output=output)
-
-
-def _is_named(program: Program, name: str) -> bool:
-    return program.hints.get(name, TEMPORARY).kind == "user"
 
 
 def _with_blocks(statement: form.Statement, known: Known) -> form.Op:
@@ -98,7 +102,9 @@ def handed_in(statement: form.Statement, block: Program) -> Iterator[tuple[str, 
 
 
 def _key(statement: form.Statement) -> Key | None:
-    return key_of(statement) if statement.phase in DERIVED else None
+    """Lengths that the user's code reads are asked for, too."""
+    is_asked = statement.phase in DERIVED or statement.rule.length
+    return key_of(statement) if is_asked else None
 
 
 def key_of(statement: form.Statement) -> Key | None:

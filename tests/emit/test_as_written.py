@@ -282,6 +282,17 @@ def heads(x):
     return np.sum((p @ q).transpose(1, 0, 2) ** 2)
 
 
+def in_parts(x):
+    """A helper that is called twice has its variables once, and is reshaped back at once."""
+
+    def split(z):
+        n, d = z.shape
+        return z.reshape(n, 2, d // 2).transpose(1, 0, 2)
+
+    A = np.outer(x, x)
+    return np.sum(split(A) * split(A * A[0]))
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
@@ -324,6 +335,7 @@ def heads(x):
             ["for arguments with len(x) >= 2", "[-1] += wide_bar[-1]", "[1:-1] / 2.0"],
             ["folded", "/ 1.0", "raise", "len(gradient"],
         ),
+        (in_parts, [], ["n_2", ").reshape(n, 2", "reshape(n, 2, d // 2).reshape("]),
         (heads, ["p @ np.transpose("], ["einsum"]),
         (soft_means, [], ["==", "0.0 *"]),
         (lens, [" steps.append((u, y, n))"], ["y_saved"]),
