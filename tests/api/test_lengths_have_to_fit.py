@@ -8,7 +8,7 @@ import pytest
 
 from api.oracles import gradient
 from s2s_ad import grad, jit, jvp, value_and_grad, vmap
-from s2s_ad.diagnostics import LengthError
+from s2s_ad.diagnostics import LengthError, S2SError
 
 CAPTURED = np.arange(4.0)
 SAID = "fit|length|broadcast|shape|mismatch|match|rows"  # by Python, or by us
@@ -341,3 +341,25 @@ def test_the_refusal_says_where_and_which():
         ValueError, match="; pass arrays whose lengths agree"
     ):  # where it is reached
         grad(turns)(np.ones(3), np.ones(4))
+
+
+def assigned_in_a_loop(x, w):
+    for _ in range(3):
+        new = x * w
+        x = new
+    return np.sum(new)
+
+
+def endless(x, w):
+    while True:
+        x = x * w
+        if np.max(x) < 1:
+            break
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [assigned_in_a_loop, endless])
+def test_what_nothing_comes_to_is_refused_with_the_lengths_that_do_not_fit(f):
+    where = r"test_lengths_have_to_fit\.py:\d+: lengths that do not fit together: 3 and 4"
+    with pytest.raises(S2SError, match=rf"(?s)on the way there, {where}.*pass arrays whose"):
+        grad(f)(np.ones(3), np.ones(4))

@@ -219,6 +219,7 @@ class Lowering:
         self.written_twice = 0  # see `tail_duplication`
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None
+        self.unfit: tuple[LengthError, Origin] | None = None  # that a path raises, the last one
         #: helpers that keep their name, with what they were called with first, by kind of call
         self.outlined: dict[Any, tuple] = {}
         self.exact: dict[Any, Any] = {}  # functions whose integers tell calls of them apart
@@ -384,6 +385,7 @@ class Lowering:
             raised = error.raises(f"{error.what}; {error.help}")
             if self._is_reached() and not self.is_caught(raised):
                 return error if own else error.at(origin)
+            self.unfit = self.unfit if own else (error, origin)
             return self._raised_here(raised)
         if isinstance(error, S2SError):
             return error.out_of(origin.file) if own else error.at(origin)
@@ -462,7 +464,14 @@ class Lowering:
         if raises is not error:
             raise raises
         help = did_you_mean(node.id, {*self.frame.locals, *self.frame.globals} - {node.id})
-        raise UnsupportedError("S2S202", what, origin=self.origin(node), help=help)
+        raise UnsupportedError("S2S202", what, origin=self.origin(node), **self.advice(help=help))
+
+    def advice(self, why: str = "", help: str = "") -> dict[str, str]:
+        """What is said of what nothing comes to: that lengths do not fit on the way, if so."""
+        if self.unfit is None:
+            return {"why": why, "help": help}
+        error, origin = self.unfit
+        return {"why": f"on the way there, {origin.place}: {error.what}", "help": error.help}
 
     def _has_no_pass(self, name: str, value: Any) -> bool:
         """Whether only the passes of a loop assign the local, and the call has none."""
@@ -548,8 +557,10 @@ class Lowering:
                 "S2S201",
                 f"{self.frame.source.name} never returns",
                 origin=self.frame.source.origin(self.frame.source.node),
-                why="it has a loop that nothing ends: while True without break or return",
-                help="let the loop end",
+                **self.advice(
+                    "it has a loop that nothing ends: while True without break or return",
+                    "let the loop end",
+                ),
             )
         value = None if left is CONTINUE else self.frame.locals[RESULT]
         if isinstance(value, Poison | Unjoined):

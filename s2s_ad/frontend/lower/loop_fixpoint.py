@@ -331,7 +331,8 @@ class Rolling:
         for name, end in found.items():
             if end is UNDEFINED and path.stops:
                 what = f"the local name {name!r} is read before it is assigned"
-                raise UnsupportedError("S2S202", what, origin=holes.read[name])
+                advice = self.lowering.advice()
+                raise UnsupportedError("S2S202", what, origin=holes.read[name], **advice)
             left = name in holes.handed_on or name not in self.assigned_first
             if end is UNDEFINED or (left and is_users(name)):  # our own are read where they are
                 end = self.before[name] = MISSING
