@@ -343,6 +343,29 @@ def test_the_refusal_says_where_and_which():
         grad(turns)(np.ones(3), np.ones(4))
 
 
+def copied_to(x):
+    np.copyto(x, np.abs(x[1:] + 1.0))
+    return np.sum(x)
+
+
+def put_out(x):
+    np.abs(x[1:] + 1.0, out=x)
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [copied_to, put_out])
+def test_code_that_was_made_for_an_empty_array_asks_whether_lengths_fit(f):
+    jitted = jit(f)
+    for length in (0, 3, 2, 5):
+        if length in (0, 2):
+            assert jitted(np.ones(length)) == f(np.ones(length))
+        else:
+            with pytest.raises(ValueError, match=SAID):
+                f(np.ones(length))
+            with pytest.raises(LengthError):
+                jitted(np.ones(length))
+
+
 def assigned_in_a_loop(x, w):
     for _ in range(3):
         new = x * w

@@ -160,7 +160,9 @@ def replace(lowering: Lowering, target: Reference, result: Any, casting: str = "
     may_differ = result.dtype != target.dtype or values.may_be_wider(result.fact)
     if target.dtype is not None and may_differ:
         result = lowering.builder.call(np.ndarray.astype, (result, target.dtype.type), {})
-    if target.shape is not None and not values.same_shape(target.shape, result.shape):
+    if target.shape is not None and values.same_shape(target.shape, result.shape):
+        values.check_stored(target.shape, result.shape)
+    elif target.shape is not None:
         result = broadcast(lowering, target, result)
     if target.born == 0:  # a Parameter: where it is stored, the text should say what it is
         name = lowering.builder.hints[target.name].text.removeprefix("new_")
