@@ -32,7 +32,7 @@ every_program = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @every_program
 def test_core_says_what_python_does(function, args):
     assert_like_python(function, args)

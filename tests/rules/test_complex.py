@@ -94,7 +94,7 @@ def test_elementwise(pair):
     check_complex(*pair)
 
 
-@pytest.mark.thinned(54)
+@pytest.mark.thinned(90)
 @pytest.mark.parametrize("pair", functions(), ids=label)
 def test_function(pair):
     check_complex(*pair)

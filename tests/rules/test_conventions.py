@@ -26,6 +26,7 @@ def numbers(text):
     return [np.array(each)[()] for each in found]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['program']} at {row['arguments']}")
 def test_convention(row):
     arguments, expected = numbers(row["arguments"]), numbers(row["derivatives"])

@@ -20,7 +20,7 @@ def kinds():
     return found
 
 
-@pytest.mark.thinned(12)
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("pair", some_slow(kinds(), 4), ids=label)
 def test_transform(pair):
     check_complex(*pair)

@@ -8,7 +8,7 @@ import pytest
 
 from surface.cases import CASES, fault
 
-pytestmark = pytest.mark.thinned(4)
+pytestmark = pytest.mark.thinned(6)
 
 SUPPORTED = "a dict of arrays is a structure like any other"
 FRESH = "what a name stands for is read at each call: nothing stale is ever used"

@@ -78,7 +78,7 @@ def test_value(name, flags):
     np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 @pytest.mark.parametrize("name, flags", CALLS)
 def test_tangents(name, flags):

@@ -151,7 +151,7 @@ def negative_of_either(x, k):
 EITHER = [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path, sine_of_either]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("f", [*EITHER, negative_of_either])
