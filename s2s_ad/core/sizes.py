@@ -115,7 +115,7 @@ class Size:
         return product(self, other)
 
     def __floordiv__(self, other: Size) -> Size:
-        """By numbers above 0 alone: guards about other quotients are asked the slow way."""
+        """By numbers above 0 alone: of other quotients nothing is known."""
         divisor = other.known or 0
         return quotient(self, divisor) if divisor > 0 else of(fresh(is_length=False))
 

@@ -574,16 +574,7 @@ class Sum(Elementwise):
 
     def _simpler(self, builder: Builder, a: Any, b: Any) -> Any:
         positive = negated(builder, b)
-        if positive is None:
-            return _with_elements(builder, a, b)
-        _, inner, _ = builder.definition(b)
-        counted = len(inner) > 1 and inner[0] == -1 and _is_counted(builder, inner[1])
-        return a - (inner[1] if counted and values.is_inexact(builder.fact(a)) else positive)
-
-
-def _is_counted(builder: Builder, value: Any) -> bool:
-    """Whether it is a whole number that is known as a size."""
-    return values.size_of_number(builder.fact(value)) is not None
+        return _with_elements(builder, a, b) if positive is None else a - positive
 
 
 def negated(builder: Builder, value: Any) -> Any:
@@ -594,7 +585,8 @@ def negated(builder: Builder, value: Any) -> Any:
     if rule.function is operator.neg:
         return inner[0]
     if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
-        return -inner[0] * inner[1]
+        is_count = values.size_of_number(builder.fact(inner[1])) is not None
+        return inner[1] if is_count and inner[0] == -1 else -inner[0] * inner[1]
     return None
 
 

@@ -81,8 +81,6 @@ def _as_vector(x: Symbol, value: Any) -> Any:
 
 # ---- np.gradient ---------------------------------------------------------------------------------
 
-UNIT = 1.0  # the distance of neighbours where none is given
-
 
 def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
     """Second order central differences inside, one-sided differences at the ends."""
@@ -92,7 +90,7 @@ def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
     if order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     spacings = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs)
-    spacings = spacings or [UNIT] * len(axes)
+    spacings = spacings or [1.0] * len(axes)
     if len(spacings) != len(axes):
         raise TypeError("invalid number of arguments")
     x = x if values.is_inexact(x.fact) else x.astype(float)
@@ -130,8 +128,10 @@ def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
         ends = [h, h], [h, h]
     slopes = part(1, 2) - part(0, 1), part(-1, None) - part(-2, -1)
     if order == 1:
-        pairs = zip(slopes, ends, strict=True)
-        first, last = (slope if end[0] is UNIT else slope / end[0] for slope, end in pairs)
+        first, last = (
+            slope if type(h) is float and h == 1 else slope / h
+            for slope, (h, _) in zip(slopes, ends, strict=True)
+        )
     else:
         first = _second_order_end((part(0, 1), part(1, 2), part(2, 3)), *ends[0])
         last = -_second_order_end((part(-1, None), part(-2, -1), part(-3, -2)), *ends[1])

@@ -174,8 +174,13 @@ def _ramps(x: Symbol, axis: int, width: tuple, ends: tuple) -> list:
 
 # ---- the adjoint of padding with elements --------------------------------------------------------
 
-#: mode -> how long an axis has to be, so that each of its elements has one copy at each end or none
-SHORTEST = {"edge": 1, "reflect": 1, "symmetric": 0, "wrap": 0}
+#: mode -> how long an axis has to be for padding of a width that goes over it once at most
+LEAST: dict[str, Callable[[int], int]] = {
+    "edge": lambda width: 1,
+    "reflect": lambda width: width + 1,
+    "symmetric": lambda width: width,
+    "wrap": lambda width: width,
+}
 
 
 def _is_long_enough(dim: Any, width: tuple, mode: str) -> bool:
@@ -184,8 +189,7 @@ def _is_long_enough(dim: Any, width: tuple, mode: str) -> bool:
         return True
     if dim is None or not all(type(each) is int for each in width):
         return False
-    shortest = SHORTEST[mode] + (0 if mode == "edge" else max(width))
-    return sizes.at_least(values.size_of_dim(dim), sizes.of(shortest))
+    return sizes.at_least(values.size_of_dim(dim), sizes.of(LEAST[mode](max(width))))
 
 
 def _with_ends_added(builder: Builder, wide: Any, pad_width: tuple, mode: str) -> Any:
