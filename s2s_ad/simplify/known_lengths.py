@@ -10,7 +10,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.program import Program
 
@@ -32,8 +32,14 @@ def axis_of(program: Program, dim: values.Dim, inputs: list[str]) -> tuple[str, 
 
 
 def _more(dim: values.Dim, own: values.Dim) -> int | None:
-    """How much longer than another a length is, where that is known."""
-    return 0 if values.are_taken_for_equal((dim,), (own,)) else (dim.size - own.size).known
+    """How much longer than another a length is, where that is known.
+
+    A size below 0 stands for a length of 0, to which nothing may be added.
+    """
+    if values.are_taken_for_equal((dim,), (own,)):
+        return 0
+    more = (dim.size - own.size).known
+    return more if more is None or more < 0 or sizes.is_natural(own.size) else None
 
 
 def lengths(
@@ -61,6 +67,10 @@ def lengths(
             pair = [form.name(name), form.constant(abs(more))]
             name, function = fresh_name(), operator.add if more > 0 else operator.sub
             before.append(statement.beside(name, function, pair))
+        if more < 0 and not sizes.at_least(dim.size, sizes.of(0)):
+            pair = [form.name(name), form.constant(0)]
+            name = fresh_name()
+            before.append(statement.beside(name, max, pair))
         nodes.append(form.name(name))
     return before, nodes
 

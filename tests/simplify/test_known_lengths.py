@@ -74,3 +74,33 @@ def test_the_count_is_that_of_inputs(program, count):
 
 def test_no_pass_forward_for_a_count():
     assert grad(pairs).source(X, W).count("for ") == 1
+
+
+def of_lower_rows(x):
+    m = np.tril(np.ones((len(x), len(x))))[1:]
+    return np.sum(m @ x) * 3
+
+
+def of_differences(x):
+    return np.trapezoid(np.diff(x) ** 2)
+
+
+def of_counts(x):
+    total = x.sum() + 1.0
+    for _ in range(2):
+        total = total + np.sum((x[1:] * 0.5)[1:] * 3 + total)
+    return total
+
+
+@pytest.mark.parametrize("function", [of_lower_rows, of_differences, of_counts])
+def test_what_is_cut_from_too_few_items_has_none(function):
+    """`len(x) - 1` is no length where x is empty: the text for a call knows its lengths, and that
+    which stands alone asks."""
+    for first in (0, 4):
+        of_calls, space = grad(function), {}
+        of_calls(np.linspace(0.5, 1, first))
+        exec(grad(function).source(np.linspace(0.5, 1, first), standalone=True), space)
+        for length in (0, 1, 2, 4):
+            x = np.linspace(0.5, 1, length)
+            for each in (of_calls, space[f"{function.__name__}_grad"]):
+                np.testing.assert_allclose(each(x), differences(function, x), rtol=1e-6)
