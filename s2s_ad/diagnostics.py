@@ -55,6 +55,11 @@ class Origin:
     settings: tuple[tuple[str, str], ...] = ()
 
     @property
+    def raises(self) -> bool:
+        """Whether NumPy raises FloatingPointError there, by `np.errstate(...="raise")`."""
+        return any(value == "raise" for _, value in self.settings)
+
+    @property
     def place(self) -> str:
         """File and line in few words; a cell of a notebook by the number that the reader sees."""
         cell = _cell(self.file)

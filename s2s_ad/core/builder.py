@@ -365,6 +365,11 @@ class Builder:
         """Whether we write now what the user did not: there simpler algebra is welcome."""
         return self.phase in DERIVED
 
+    @property
+    def _raises(self) -> bool:
+        """Whether we write what raises by `np.errstate`; see `callee.is_watched`."""
+        return self.origin is not None and self.origin.raises and not self.derived
+
     @contextmanager
     def trusting(self, active: Collection[int]) -> Iterator[None]:
         """Derivatives with respect to these operands find out whether what is emitted inside
@@ -419,6 +424,8 @@ class Builder:
         if short is not None:
             return short
         key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
+        if self._raises:
+            key = (*key, "raise")  # where it did not raise, it was not asked to
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             value = self._known_value(rule, operands, params)
             if known_arrays.is_whole(value):
@@ -453,7 +460,7 @@ class Builder:
     def _known_value(self, rule: Rule, operands: list, params: dict[str, Any]) -> Any:
         """What an operation on known arrays gives; UNDEFINED where it is on others."""
         atoms = [*operands, *params.values()]
-        if self.known is None or rule.effects or rule.distinct:
+        if self.known is None or rule.effects or rule.distinct or self._raises:
             return values.UNDEFINED
         if not all(name in self.known for name in names_in(atoms)):
             return values.UNDEFINED

@@ -275,12 +275,21 @@ def may_run_again(body: Iterable[form.Statement]) -> bool:
     return True
 
 
+def is_watched(statement: form.Statement) -> bool:
+    """Whether `np.errstate` says that it raises where a number overflows, or is none.
+
+    That is said of the user's operations, not of what derivatives compute beside them.
+    """
+    origin = statement.origin
+    return origin is not None and origin.raises and statement.phase not in DERIVED
+
+
 def checks(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
-    """Whether a statement of the user's may raise because arguments do not fit: it runs, though
-    nobody reads its result."""
+    """Whether a statement of the user's may raise because arguments do not fit, or because
+    `np.errstate` says so: it runs, though nobody reads its result."""
     if statement.phase in DERIVED:
         return False
-    if statement.rule.checks:
+    if statement.rule.checks or is_watched(statement):
         return may_raise(statement, fact)
     if isinstance(statement, form.Effect):
         return False
@@ -313,6 +322,8 @@ def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> boo
     if compound is not None:
         return not compound.marker and _blocks_may_raise(compound)
     rule, result = statement.rule, fact(form.name(statement.target))
+    if is_watched(statement) and rule.computes(result):
+        return True
     return rule.may_raise([*map(fact, statement.operands)], result)
 
 

@@ -11,7 +11,7 @@ import gast
 
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use
 from s2s_ad.core.sizes import Size
-from s2s_ad.core.values import AbstractValue
+from s2s_ad.core.values import AbstractValue, Scalar, Static
 
 
 class Emitter(Protocol):
@@ -296,6 +296,11 @@ class Rule:
     def may_raise(self, operands: list[AbstractValue], result: AbstractValue) -> bool:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
+
+    def computes(self, result: AbstractValue) -> bool:
+        """Whether NumPy computes numbers, which may overflow, and does not only move them."""
+        moved = self.quiet or self.marker or self.copy or self.moves or self.view or self.length
+        return not moved and not isinstance(result, Scalar | Static)
 
     def required(self, builder: Emitter, operands: list, params: dict[str, Any]) -> list[Size]:
         """Sizes none of which may be below 0, or it raises; see `form.Op`."""

@@ -42,7 +42,7 @@ class Statements:
     def of(self, lines: Sequence[Line]) -> list[gast.stmt]:
         """The statements of the lines, under the settings that they need."""
         around, found = self.settings, []
-        for settings, several in groupby(lines, lambda line: settings_of(line.statement) or around):
+        for settings, several in groupby(lines, lambda line: _needed(line, around)):
             self.settings = settings
             statements = self._plainly([*several])
             found += statements if settings == around else under(settings, statements)
@@ -343,6 +343,16 @@ def _counted(line: Line) -> gast.AST | None:
     stop = line.expression[1]
     is_length = isinstance(stop, gast.Call) and getattr(stop.func, "id", "") == "len"
     return stop.args[0] if is_length else None
+
+
+def _needed(line: Line, around: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The settings of a line: those `around` it where it has none, but that nothing raises which
+    is a derivative's."""
+    own = settings_of(line.statement)
+    if line.statement.phase in DERIVED and any(each == "raise" for _, each in around):
+        calm = {name: "warn" if each == "raise" else each for name, each in around}
+        return tuple((calm | dict(own)).items())
+    return own or around
 
 
 def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[gast.stmt]:

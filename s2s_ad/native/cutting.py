@@ -24,6 +24,7 @@ from s2s_ad.core.callee import (
     callee_of,
     captured_names,
     has_effect,
+    is_watched,
     item_of,
     may_raise,
 )
@@ -435,6 +436,8 @@ def why_not(statement: form.Statement, program: Program) -> str:
         if call.is_recursive or call.is_stub:
             return "a function that calls itself"
         return _first(why_not(each, call.program) for each in call.program.body)
+    if is_watched(statement):
+        return "np.errstate(...='raise')"
     fact = program.facts.get
     of_lists = any(isinstance(fact(e), values.List) for e in (statement.target, *statement.reads))
     rule = statement.rule

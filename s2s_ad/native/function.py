@@ -11,7 +11,7 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.callee import Callee
+from s2s_ad.core.callee import Callee, is_watched
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.saved import PACK
 from s2s_ad.emit.lines import Line, flat
@@ -123,6 +123,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         for each, after_it in itertools.zip_longest(lines, lines[1:]):
             if each.kind == "moves" and after_it is not None and after_it.kind == "for":
                 self._make_room(each, after_it)
+            if is_watched(each.statement):
+                raise NotNative("np.errstate(...='raise')")
             self.writer.place = (each.statement.origin, each.statement.phase)
             getattr(self, f"_{each.kind}")(each)
         if not after:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.callee import Compound, has_effect, may_raise
+from s2s_ad.core.callee import Compound, has_effect, is_watched, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import Loop, region_of, with_blocks
@@ -165,7 +165,7 @@ def _told(
     changed, body = _changed(block), list(block.body)
     for index, each in enumerate(body):
         leaf = fresh_name()
-        if key_of(each) == own and each.target not in changed:
+        if key_of(each) == own and each.target not in changed and not is_watched(each):
             leaf, hint = each.target, block.hints.get(each.target, TEMPORARY)
             del body[index]
             break

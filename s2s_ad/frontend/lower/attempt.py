@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.callee import compound_of, item_of, may_raise, reached
+from s2s_ad.core.callee import compound_of, is_watched, item_of, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
@@ -278,6 +278,8 @@ def _may_raise_one_of(kinds: Sequence[type], statement: form.Statement, fact: Ca
 
 def _classes_of(statement: form.Op, fact: Callable) -> tuple[type[BaseException], ...]:
     """Of which classes exceptions are that an operation raises."""
+    if is_watched(statement):
+        return (*statement.rule.raises, FloatingPointError)
     rule, facts = statement.rule, (fact(form.name(each)) for each in statement.reads)
     return BY_VALUES if rule.typed and all(map(_is_typed, facts)) else rule.raises
 

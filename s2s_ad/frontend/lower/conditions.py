@@ -14,6 +14,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, constant_value
+from s2s_ad.core.callee import is_watched
 from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -179,7 +180,7 @@ def _is_harmless(lowering: Lowering, path: Path) -> bool:
 
 def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
     """Whether a statement computes a number of numbers, for little, and cannot fail."""
-    if not statement.rule.unasked:
+    if not statement.rule.unasked or is_watched(statement):
         return False
     if not lowering.partial.isdisjoint(statement.reads):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -18,8 +18,9 @@ from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.managers import suppressed, under_manager
 from s2s_ad.frontend.resolve import unwrap
 
-QUIET = ("ignore", "warn")
+QUIET = ("ignore", "warn")  # what NumPy does then is no part of what the function computes
 USUAL = "warn"
+AROUND = "write 'with np.errstate(...):' around what is to raise"
 KINDS = ("divide", "over", "under", "invalid")
 
 
@@ -31,7 +32,7 @@ def quiet_warnings(lowering: Lowering, node: gast.With, item: gast.withitem) -> 
         help = "filter them: warnings.simplefilter('ignore')"
         raise lowering.refuse(node, "'with warnings.catch_warnings(...)' that keeps them", help)
     if keeps and lowering.evaluate(call.keywords[0].value) is True:
-        settings = tuple((dict(settings) | dict.fromkeys(KINDS, "ignore")).items())
+        settings = _silenced(settings)
     before = lowering.filters
     lowering.filters = True
     try:
@@ -66,9 +67,13 @@ def filter_warnings(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
             "S2S201", "warnings that are raised as errors", help="check the values: np.isfinite"
         )
     if action == "ignore" and any(map(_hides_numerical, (*args[1:], kwargs.get("category")))):
-        lowering.settings = tuple(
-            (dict(lowering.settings) | dict.fromkeys(KINDS, "ignore")).items()
-        )
+        lowering.settings = _silenced(lowering.settings)
+
+
+def _silenced(settings: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The settings where no warning is shown; what raises does so still."""
+    quiet = dict.fromkeys(KINDS, "ignore") | dict(settings)
+    return tuple((name, each if each == "raise" else "ignore") for name, each in quiet.items())
 
 
 def _hides_numerical(category: Any) -> bool:
@@ -82,7 +87,7 @@ def set_errors(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     before = {kind: said.get(kind, USUAL) for kind in KINDS}
     given = dict(zip(("all", *KINDS), args, strict=False)) | kwargs
     asked = {name: unwrap(each) for name, each in given.items() if unwrap(each) is not None}
-    for name, value in _of_each_kind(asked, "np.seterr").items():
+    for name, value in _of_each_kind(asked, "np.seterr", QUIET, AROUND).items():
         said.pop(name, None)
         said |= {} if value == USUAL else {name: value}
     lowering.settings = tuple(said.items())
@@ -140,21 +145,23 @@ def _maker(lowering: Lowering, item: gast.withitem) -> Any:
 
 
 def _settings(lowering: Lowering, node: gast.With, call: gast.Call) -> dict[str, str]:
-    """Warnings of NumPy are no part of what the function computes; exceptions are."""
+    """What is said of each kind of error where the context is entered."""
     settings = {each.arg: unwrap(lowering.evaluate(each.value)) for each in call.keywords}
     if call.args:
         raise lowering.refuse(node, "np.errstate with anything but keywords")
-    return _of_each_kind(settings, "np.errstate")
+    return _of_each_kind(
+        settings, "np.errstate", (*QUIET, "raise"), "enter the context around the call"
+    )
 
 
-def _of_each_kind(settings: dict[str, str], name: str) -> dict[str, str]:
-    """What is said of each kind of error, of which none may be raised."""
-    if any(each not in QUIET for each in settings.values()):
-        raise UnsupportedError(
-            "S2S201",
-            f"{name} with anything but 'ignore' or 'warn'",
-            help="enter the context around the call, or compare with np.isfinite",
-        )
+def _of_each_kind(
+    settings: dict[str, str], name: str, accepted: tuple[str, ...], help: str
+) -> dict[str, str]:
+    """What is said of each kind of error, which is one of what is accepted."""
+    if any(each not in accepted for each in settings.values()):
+        *others, last = map(repr, accepted)
+        what = f"{name} with anything but {', '.join(others)} or {last}"
+        raise UnsupportedError("S2S201", what, help=help)
     return {each: settings["all"] for each in KINDS if "all" in settings} | {
         name: value for name, value in settings.items() if name != "all"
     }

@@ -524,7 +524,7 @@ class Lowering:
         root, frame.is_kept, start = self.root, True, len(self.builder.body)
         known, self.assumptions.known = self.assumptions.known, {}  # other calls know other things
         try:
-            with self.under(()):  # they hold where it is called
+            with self.under(self.raising):  # the others hold where it is called
                 result = outlined_call(self, frame, arguments)
         finally:
             self.root, self.assumptions.known = root, known
@@ -539,6 +539,11 @@ class Lowering:
             yield
         finally:
             self.settings = before
+
+    @property
+    def raising(self) -> tuple[tuple[str, str], ...]:
+        """The settings by which operations raise, which is part of what a function does."""
+        return tuple(each for each in self.settings if each[1] == "raise")
 
     def _settled(self, statement: form.Statement) -> form.Statement:
         """The statement under the settings that hold now."""

@@ -346,7 +346,7 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
     )
     if state is None:
         return None, None
-    family += [*state, *held_outside(lowering)]  # which the function may read
+    family += [*state, *lowering.raising, *held_outside(lowering)]  # which the function may read
     common = tuple(family)
     return common, (common, tuple(details), values.canonical(facts))
 

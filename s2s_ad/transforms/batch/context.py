@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, measure, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import draws
+from s2s_ad.core.callee import draws, is_watched
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Loop, block
 from s2s_ad.core.rule import Apart, Ragged
@@ -187,7 +187,7 @@ class Batch:
     def is_elementwise(self, statement: form.Statement) -> bool:
         """Whether a statement that was written acts on each element by itself, so that it raises
         nothing and an empty batch is no case of its own."""
-        if isinstance(statement, form.Effect):
+        if isinstance(statement, form.Effect) or is_watched(statement):
             return False
         rule, operands, _ = self.builder.definitions[statement.target]
         return rule.is_total(operands) or (rule.elementwise and self.is_varied(statement))

@@ -10,7 +10,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import Callee, Compound, has_effect, may_raise, reached
+from s2s_ad.core.callee import Callee, Compound, has_effect, is_watched, may_raise, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, Region
 from s2s_ad.core.rule import ITEM, Ragged, Rule
@@ -20,6 +20,8 @@ from s2s_ad.transforms.batch.context import Batch, Whole
 def is_harmless(context: Batch, statement: form.Statement) -> bool:
     """Whether an operation that was written may be run for samples that do not ask for it."""
     if isinstance(statement, form.Effect):
+        return False
+    if is_watched(statement):
         return False
     builder = context.builder
     rule, operands, params = builder.definitions[statement.target]
