@@ -627,7 +627,10 @@ class Transformed:
         program, text = programs[0]
         programs[0] = program, replace(text, assumed=tuple(assumed.texts()))
         with faults.told():
-            loaded = [self._loaded(*each) for each in programs]
+            loaded = [
+                self._loaded(*programs[0], assumed),
+                *itertools.starmap(self._loaded, programs[1:]),
+            ]
             loaded[0].companions.extend(loaded[1:])
             return loaded[0], told_apart(self.transform.function), assumed
 
@@ -733,12 +736,13 @@ class Transformed:
                     return found
         return with_parts(program, text)
 
-    def _loaded(self, program: Program, text: Text) -> Loaded:
+    def _loaded(self, program: Program, text: Text, assumed: Assumed | None = None) -> Loaded:
         loaded = load(program, text)
         asked = self._native
         if not text.native or asked is None:
             return loaded
-        return natively(loaded, parallel=asked.parallel, wait=asked.wait, cache=asked.cache)
+        options = {"parallel": asked.parallel, "wait": asked.wait, "cache": asked.cache}
+        return natively(loaded, assumed, **options)
 
     @property
     def _native(self) -> Jit | None:

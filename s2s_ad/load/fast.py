@@ -22,6 +22,7 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Capture, Names, Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, LARGEST_TABLE, Specialisation, exact_key
+from s2s_ad.load.native_lengths import Unserved
 from s2s_ad.load.noted import noted
 from s2s_ad.tensors import Tensor, plain
 
@@ -117,9 +118,11 @@ def with_call(
         else:
             writer.tests.append(f"{parameter.name} is _s2s_absent")
     tests, objects = tuple(writer.tests), tuple(writer.space.values())
-    shapes = writer.compare_shapes()
-    writer.tests += assumed
     alike = [each for each in hots if each.has_form(tests, objects)]
+    native = found.loaded.native
+    asks_itself = native is not None and native.asks_lengths
+    shapes = writer.compare_shapes(written=bool(alike) or not asks_itself)
+    writer.tests += assumed
     known = next((each for each in alike if each.found is found), None)
     if known is not None:
         known.add(shapes)
@@ -168,6 +171,7 @@ class Writer:
             "_s2s_noted": noted,
             "_s2s_plain": np.asarray,
             "_s2s_type": type,
+            "_s2s_unserved": Unserved,
         }
         self.names = {id(each): name for name, each in self.space.items()}
         self.temporaries = 0
@@ -219,10 +223,13 @@ class Writer:
         self.tests.append(f"{dtype} is {self.object(plain(value).dtype)}")
         self.shapes[array] = value.shape
 
-    def compare_shapes(self) -> set[tuple]:
-        """Let a call have the shapes of this one, or others that are put into what is returned."""
+    def compare_shapes(self, written: bool) -> set[tuple]:
+        """Let a call have the shapes of this one, or others that are put into what is returned.
+
+        Code that asks for lengths itself is tried last, and its calls need not be `written`.
+        """
         known = self.space["_s2s_shapes"] = {tuple(self.shapes.values())}
-        if self.shapes:
+        if self.shapes and written:
             pairs = self.shapes.items()
             these = " and ".join(f"{text}.shape == {self.object(each)}" for text, each in pairs)
             others = "".join(f"{text}.shape, " for text in self.shapes)
@@ -351,28 +358,31 @@ class Writer:
         condition = " and ".join([*own, *self.tests]) or "True"
         keywords = f"{{{', '.join(named)}}}"
         has_next = " and ".join(["_s2s_next is not None", *own])
+        given = f"({''.join(f'{each}, ' for each in again)}*{more},)"
         return (
             f"def __call__({', '.join(head)}):\n"
             f"{''.join(map(self._filled, filled))}"
+            f"    _s2s_failed = None\n"
             f"    try:\n"
             f"        _s2s_other = not ({condition})\n"
             f"    except _s2s_gone:\n"
             f"        _s2s_other = True\n"
-            f"    if _s2s_other:\n"
+            f"    if not _s2s_other:\n"
+            f"        try:\n"
+            f"            return _s2s_f({', '.join(passed)})\n"
+            f"        except _s2s_unserved:\n"
+            f"            pass\n"
+            f"        except _s2s_arithmetic as _s2s_error:\n"
+            f"            _s2s_failed = _s2s_error\n"
+            f"        except _s2s_exception as _s2s_error:\n"
+            f"            _s2s_noted(_s2s_error)\n"
+            f"            raise\n"
+            f"    if _s2s_failed is None:\n"
             f"        if {has_next}:\n"
             f"            return _s2s_next({', '.join(on)})\n"
-            f"        _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
-            f"        return _s2s_slow(_s2s_self, _s2s_given, {keywords})\n"
+            f"        return _s2s_slow(_s2s_self, {given}, {keywords})\n"
             f"    try:\n"
-            f"        return _s2s_f({', '.join(passed)})\n"
-            f"    except _s2s_arithmetic as _s2s_error:\n"
-            f"        _s2s_failed = _s2s_error\n"
-            f"    except _s2s_exception as _s2s_error:\n"
-            f"        _s2s_noted(_s2s_error)\n"
-            f"        raise\n"
-            f"    _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
-            f"    try:\n"
-            f"        return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {keywords})\n"
+            f"        return _s2s_rescue(_s2s_self, _s2s_failed, {given}, {keywords})\n"
             f"    finally:\n"
             f"        del _s2s_failed\n"
         )

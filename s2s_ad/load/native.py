@@ -32,14 +32,16 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.text import WIDTH
+from s2s_ad.load.dispatch import Assumed
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.native_functions import NativeModule
+from s2s_ad.load.native_lengths import Unserved, misfits, with_check
 from s2s_ad.load.numba_cache import keep_on_disk
 from s2s_ad.native.cutting import Cut, Part, around_parts, loops_of
 from s2s_ad.native.state import captured_by, is_passed
 
 _number = itertools.count(1)
-KERNEL = "_s2s_kernel"
+KERNEL, UNSERVED = "_s2s_kernel", "_s2s_unserved"
 
 
 def is_available() -> bool:
@@ -107,7 +109,8 @@ class Native:
 
     `text` is the module of the loops and `around` the function that calls them; `kinds` are dtype
     and rank of the arguments of the loops. `parallel` and `cache` are those of `jit`. A `part` is
-    not compiled for arguments of other kinds: where there are such, NumPy answers.
+    not compiled for arguments of other kinds: where there are such, NumPy answers. With
+    `asks_lengths` a call with lengths that the code is not for raises Unserved.
     """
 
     name: str
@@ -117,12 +120,16 @@ class Native:
     parallel: bool
     cache: bool
     part: bool = False
+    asks_lengths: bool = False
 
     @classmethod
-    def of(cls, loaded: Loaded, parallel: bool, cache: bool) -> Native:
+    def of(cls, loaded: Loaded, parallel: bool, cache: bool, misfits: str | None = None) -> Native:
         """That of a function, for arguments of the kinds that its program takes."""
-        kinds, around = _kinds(loaded.program), _around(loaded.program, loaded, WHOLE)
-        return cls(loaded.text.name, loaded.text.native, kinds, around, parallel, cache)
+        name, text, program = loaded.text.name, loaded.text.native, loaded.program
+        around = _around(program, loaded, replace(WHOLE, misfits=misfits))
+        text = with_check(text, name, misfits) if misfits else text
+        asks = misfits is not None
+        return cls(name, text, _kinds(program), around, parallel, cache, asks_lengths=asks)
 
     @classmethod
     def of_part(cls, loaded: Loaded, part: Part, cache: bool) -> Native:
@@ -161,7 +168,7 @@ class Native:
     def put_into(self, space: dict[str, Any], function: Callable, kernel: Callable) -> Callable:
         """The function around, in the module of the function for NumPy that it falls back on."""
         space[self.name] = function
-        space[KERNEL] = kernel
+        space[KERNEL], space[UNSERVED] = kernel, Unserved
         made: dict[str, Any] = {}
         exec(compile(self.around, f"<s2s_ad around {self.name}>", "exec"), space, made)
         (around,) = made.values()
@@ -202,13 +209,25 @@ def _called_from_python_alone(space: Mapping[str, Any], entries: Collection[str]
 
 
 def natively(
-    loaded: Loaded, *, parallel: bool = False, wait: bool = True, cache: bool = True
+    loaded: Loaded,
+    assumed: Assumed | None,
+    *,
+    parallel: bool = False,
+    wait: bool = True,
+    cache: bool = True,
 ) -> Loaded:
-    """The function with loops for the calls that they serve; as it is where Numba refuses them."""
+    """The function with loops for the calls that they serve; as it is where Numba refuses them.
+
+    Args:
+        assumed: what it assumes of the lengths of its arguments, where it may ask for itself.
+    """
     if loaded.text.cut is not None:
         return natively_in_parts(loaded, loaded.text.cut, wait=wait, cache=cache)
+    asks = assumed is not None and wait and not parallel
     try:
-        native = Native.of(loaded, parallel, cache)
+        native = Native.of(
+            loaded, parallel, cache, misfits(loaded.program, assumed) if asks else None
+        )
         kernel = native.kernel() if wait else Later(native)
     except Exception as error:  # of Numba's, of which not all are NumbaErrors
         return _refused(loaded, _reason(error))
@@ -265,6 +284,7 @@ class Names:
     kernel: str
     fallback: str = ""
     is_part: bool = False
+    misfits: str | None = None  # when it serves no call, if it asks
 
     @classmethod
     def of_part(cls, name: str) -> Names:
@@ -302,11 +322,18 @@ def _around(program: Program, loaded: Loaded, called: Names) -> str:
     name = loaded.text.name
     head = _head(code, program, names)
     passed = _passed_on(code, program, names)
+    passes, misfit = "", ""
+    if called.misfits:
+        passes = f"    except {UNSERVED}:\n        raise\n"
+        # nothing was asked where Numba's compiler failed
+        misfit = f"        if {called.misfits.format(*given)}:\n            raise {UNSERVED}\n"
     return (
         f"def {name}_jitted({head}):\n"
         f"    try:\n"
         f"        {target} = {called.kernel}({', '.join(given)})\n"
+        f"{passes}"
         f"    except Exception:\n"
+        f"{misfit}"
         f"        return {called.fallback or name}({passed})\n"
         f"    return {returned}\n"
     )

@@ -32,6 +32,7 @@ from s2s_ad.native.support import CALLED, INTRINSICS, SUPPORT
 #: a module, and where each of its lines comes from
 Native = tuple[str, tuple[Row, ...]]
 DECORATOR = '@njit(error_model="numpy", nogil=True)\n'
+BRIEF = '@njit(error_model="numpy")\n'  # letting other threads run takes longer than the code
 
 
 def native_text(program: Program) -> Native:
@@ -93,6 +94,10 @@ def _row(statement: gast.AST | None) -> Row:
     """Where a line comes from; a comment, and what passes data on, comes from nowhere."""
     origin = getattr(statement, "origin", None)
     return NO_ROW if origin is None else Row((origin,), getattr(statement, "phase", ""))
+
+
+def _has_loops(definition: gast.AST) -> bool:
+    return any(isinstance(each, gast.For | gast.While) for each in gast.walk(definition))
 
 
 def _kind_of(callee: Callee) -> tuple[str, str]:
@@ -178,8 +183,10 @@ class Module:
         definition.body.insert(0, doc)
         text, statements = print_rows([definition], WIDTH)
         between = [NO_ROW] * (2 if self.rows else 0)  # functions stand two lines apart
-        self.rows += [*between, *[NO_ROW] * DECORATOR.count("\n"), *map(_row, statements)]
-        return DECORATOR + text
+        is_brief = key is None and not self.texts and not _has_loops(definition)
+        decorator = BRIEF if is_brief else DECORATOR
+        self.rows += [*between, *[NO_ROW] * decorator.count("\n"), *map(_row, statements)]
+        return decorator + text
 
     def _first(self, callee: Callee) -> Callee:
         """The first function with the same loops, which stands in the module for all of them.
