@@ -160,6 +160,8 @@ class Rule:
     remainder = False
     #: inserts axes of length one where `axis` says
     inserts_axes = False
+    #: takes away axes of length one, where `axis` says
+    removes_axes = False
     #: true of an array where it is true of any part of it
     disjunction = False
     #: the truth that the result has only where each operand has it: True of `and`, False of `or`

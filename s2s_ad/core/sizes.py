@@ -886,19 +886,28 @@ def is_given(atom: Atom) -> bool:
 # ---- text ----------------------------------------------------------------------------------------
 
 
-def guard_text(guard: Guard, names: Mapping[Atom, str]) -> str:
-    """What is assumed, as Python would say it: len(x) != 2."""
-    order = sorted(guard.size.terms, key=lambda term: _factor_text(term[0], names))
+def guard_text(guard: Guard, names: Mapping[Atom, str], prefix: str = "") -> str:
+    """What is assumed, as Python would say it: len(x) != 2.
+
+    Args:
+        prefix: what stands before the names of Python's functions.
+    """
+    order = sorted(guard.size.terms, key=lambda term: _factor_text(term[0], names, prefix))
     left = [(factor, count) for factor, count in order if count > 0]
     right = [(factor, -count) for factor, count in order if count < 0]
     constant = guard.size.constant
-    sides = [_side(left, max(constant, 0), names), _side(right, max(-constant, 0), names)]
+    sides = [
+        _side(left, max(constant, 0), names, prefix),
+        _side(right, max(-constant, 0), names, prefix),
+    ]
     signs = {(ZERO, True): "==", (ZERO, False): "!=", (NATURAL, True): ">=", (NATURAL, False): "<"}
     return f" {signs[guard.relation, guard.answer]} ".join(sides)
 
 
-def _side(terms: Iterable[tuple[Factor, int]], constant: int, names: Mapping[Atom, str]) -> str:
-    parts = [_times(count, _factor_text(factor, names)) for factor, count in terms]
+def _side(
+    terms: Iterable[tuple[Factor, int]], constant: int, names: Mapping[Atom, str], prefix: str
+) -> str:
+    parts = [_times(count, _factor_text(factor, names, prefix)) for factor, count in terms]
     return " + ".join([*parts, *([str(constant)] if constant or not parts else [])])
 
 
@@ -907,25 +916,27 @@ def _times(count: int, text: str) -> str:
     return text if count == 1 else f"{count} * {text}"
 
 
-def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
+def _factor_text(factor: Factor, names: Mapping[Atom, str], prefix: str) -> str:
     if isinstance(factor, Atom):
         return names.get(factor, "?")
-    inside = [size_text(each, names) for each in sizes_inside(factor)]
+    inside = [size_text(each, names, prefix) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
         simple = len(factor.size.terms) == 1 and not factor.size.constant
         return f"{inside[0] if simple else f'({inside[0]})'} // {factor.divisor}"
     if isinstance(factor, Clamped):
-        return f"max({inside[0]}, 0)"
+        return f"{prefix}max({inside[0]}, 0)"
     if isinstance(factor, Between):
-        return f"len(range({inside[0]})[{inside[1]}:{inside[2]}])"
+        return f"{prefix}len({prefix}range({inside[0]})[{inside[1]}:{inside[2]}])"
     if isinstance(factor, Least):
-        return f"min({', '.join(inside)})"
+        return f"{prefix}min({', '.join(inside)})"
     return " * ".join(f"({each})" if " " in each else each for each in inside)
 
 
-def size_text(size: Size, names: Mapping[Atom, str]) -> str:
-    terms = sorted(size.terms, key=lambda term: _factor_text(term[0], names))
-    parts = [(count, _times(abs(count), _factor_text(factor, names))) for factor, count in terms]
+def size_text(size: Size, names: Mapping[Atom, str], prefix: str = "") -> str:
+    terms = sorted(size.terms, key=lambda term: _factor_text(term[0], names, prefix))
+    parts = [
+        (count, _times(abs(count), _factor_text(factor, names, prefix))) for factor, count in terms
+    ]
     if size.constant or not parts:
         parts.append((size.constant, str(abs(size.constant))))
     added = " + ".join(text for count, text in parts if count >= 0)

@@ -158,14 +158,11 @@ class Assumed:
         names |= {atom: text for atom, *_, text in self.captured}
         return [*dict.fromkeys(sizes.guard_text(each, names) for each in self.guards)]
 
-    def texts_of_counts(self, length: str) -> list[str] | None:
-        """What `serves` asks, with parameters and `length` for len; None where that is no
-        comparison of sums."""
-        names = values.names_of_inputs(self.abstract, length)
+    def texts_of_counts(self, prefix: str) -> list[str]:
+        """What `serves` asks, with parameters, and `prefix` before Python's own names."""
+        names = values.names_of_inputs(self.abstract, f"{prefix}len")
         names |= {atom: str(size) for atom, size, *_ in self.captured}
-        factors = {factor for each in self.of_counts for factor, _ in each.size.terms}
-        plain = all(isinstance(each, Atom) for each in factors)
-        return [sizes.guard_text(each, names) for each in self.of_counts] if plain else None
+        return [sizes.guard_text(each, names, prefix) for each in self.of_counts]
 
     def kind_of(self, capture: Capture, value: Any) -> Any:
         """What tells numbers and arrays apart that need code of their own where this one stands."""

@@ -102,12 +102,10 @@ def with_call(
         required: parameters that are passed on though a call may leave them to their defaults.
 
     Returns:
-        The same as before where the names of the parameters are ours, or what the code assumes of
-        them is no comparison of sums.
+        The same as before where the names of the parameters are ours.
     """
     parameters = list(signature.parameters.values())
-    assumed = found.assumed.texts_of_counts("_s2s_len")
-    if any(p.name.startswith("_s2s") for p in parameters) or assumed is None:
+    if any(p.name.startswith("_s2s") for p in parameters):
         return hots
     writer = Writer(found.loaded.program, signature.parameters, by_value, ignored)
     for parameter in parameters:
@@ -122,7 +120,7 @@ def with_call(
     native = found.loaded.native
     asks_itself = native is not None and native.asks_lengths
     shapes = writer.compare_shapes(written=bool(alike) or not asks_itself)
-    writer.tests += assumed
+    writer.tests += found.assumed.texts_of_counts("_s2s_")
     known = next((each for each in alike if each.found is found), None)
     if known is not None:
         known.add(shapes)
@@ -168,8 +166,11 @@ class Writer:
             "_s2s_key": exact_key,
             "_s2s_keys": tuple,
             "_s2s_len": len,
+            "_s2s_max": max,
+            "_s2s_min": min,
             "_s2s_noted": noted,
             "_s2s_plain": np.asarray,
+            "_s2s_range": range,
             "_s2s_type": type,
             "_s2s_unserved": Unserved,
         }

@@ -169,6 +169,7 @@ def _literal(node: gast.AST) -> Any:
 class Squeeze(Structural):
     """np.squeeze(x, axis=None)."""
 
+    removes_axes = True
     written_back = "insertion"
 
     text = "x, axis=None"

@@ -21,6 +21,7 @@ from s2s_ad.simplify.hoisting import HOIST, HOIST_CALLED
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.joined_loops import JOIN_LOOPS
+from s2s_ad.simplify.kept_axes import DROP_KEPT_AXES
 from s2s_ad.simplify.late_factors import LATE_FACTORS, LATE_FACTORS_CALLED
 from s2s_ad.simplify.leading_axes import DROP_LEADING_AXES
 from s2s_ad.simplify.merging import MERGE
@@ -61,6 +62,7 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
         *(
             MERGE,
             DIVIDE,
+            DROP_KEPT_AXES,
             CONTRACT,
             JOIN_PRODUCTS,
             SCALE_LAST,

@@ -366,6 +366,12 @@ def of_items(x):
     return items[0] * len(items)
 
 
+def behind_zeros(x, k):
+    padded = np.zeros(len(x) + k)
+    padded[k:] = x
+    return np.sum(padded[: len(x)] * x)
+
+
 X32, X2D, XT = X.astype("f4"), np.arange(6.0).reshape(2, 3), Tensor(X)
 
 #: a function, calls of it in turn, and their gradients with respect to x
@@ -402,6 +408,11 @@ IN_TURN = {
         of_items,
         [((np.ones(n),), {}) for n in (2, 3, 4)],
         [np.array([n, *[0.0] * (n - 1)]) for n in (2, 3, 4)],
+    ),
+    "lengths that numbers give": (
+        behind_zeros,
+        [((X, 1), {}), ((X, 2), {})],
+        [np.array([2.0, 4.0, 2.0]), np.array([3.0, 0.0, 1.0])],
     ),
 }
 
