@@ -68,6 +68,18 @@ def numbers_have_no_axes() -> bool:
 
 
 @functools.cache
+def crosses_in_a_plane() -> bool:
+    """Whether np.cross takes vectors of two components: NumPy 2.0 says that it will not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            np.cross(np.ones(2), np.ones(2))
+        except ValueError:
+            return False
+    return True
+
+
+@functools.cache
 def takes_stacks(distance: Callable) -> bool:
     """Whether a function of `scipy.spatial.distance` takes vectors along the last axis of arrays.
 

@@ -51,7 +51,7 @@ from s2s_ad.api.replaced import refuse_replaced
 from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, passes, sizes, tree, values
-from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol, is_array_in_text
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, everywhere, region_of
 from s2s_ad.core.sharing import lazy
@@ -1115,7 +1115,7 @@ def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     given = [each for each in leaves.values() if isinstance(each, Symbol)]
 
     def entered(leaf: Any) -> Any:
-        return lowering.memory.kindred(leaf, given) if isinstance(leaf, Symbol) else leaf
+        return _entered(lowering, leaf, given)
 
     output = lowering.builder.splice(program, named)
     if not program.writes:
@@ -1125,6 +1125,18 @@ def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
         held = lowering.captures.parameter(capture.value, capture.text)
         lowering.memory.store(held, entered(value))
     return tree.tree_map(entered, result)
+
+
+def _entered(lowering: Any, leaf: Any, given: list[Symbol]) -> Any:
+    """What a program gives, as a value of the function that it is written into."""
+    if isinstance(leaf, np.generic):  # a derivative that is known, in the precision of its value
+        return lowering.builder.call(type(leaf), (leaf.item(),), {})
+    if not isinstance(leaf, Symbol):
+        return leaf
+    made = lowering.memory.kindred(leaf, given)
+    if made.shape == ():
+        made.number = not is_array_in_text(leaf)
+    return made
 
 
 def _fact_inside(lowering: Any, leaf: Any) -> Any:

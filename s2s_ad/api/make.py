@@ -361,8 +361,9 @@ def jit(
     operations that have no native form is cut: NumPy runs these, between native parts. What the
     loops do not serve, and what they raise, the code for NumPy answers;
     `.explain(*args, native=True)` says which line is in which native code, or why in none. Sums
-    are added in another order than by NumPy. The environment variable S2S_AD_NATIVE=0 switches
-    native code off.
+    are added in another order than by NumPy, and a number that is one of Python's on one path and
+    one of NumPy's on another is the latter on both. The environment variable S2S_AD_NATIVE=0
+    switches native code off.
 
     Args:
         native: False: no native code.

@@ -96,7 +96,7 @@ class Pad(Structural):
         pairs = call.keywords[0].value.elts
         widths = pairs[0] if len(pairs) == 1 else call.keywords[0].value
         ends = [each for pair in pairs for each in pair.elts]
-        if len({gast.dump(each) for each in ends}) == 1:  # the same at all ends
+        if len({gast.dump(each, show_empty=True) for each in ends}) == 1:  # the same at all ends
             widths = ends[0]
         return gast.Call(call.func, [*call.args, widths], call.keywords[1:])
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import values
+from s2s_ad import versions
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.rules import support
@@ -64,26 +65,45 @@ class CrossOfAxes(Cross):
     text = "x, b, axisa=-1, axisb=-1, axisc=-1, axis=None"
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Of vectors of length three; any other length NumPy refuses when it runs."""
+        """Of vectors of length three, or two; any other length NumPy refuses when it runs."""
         params = support.bind_call(builder, self, self.text, args, kwargs)
         x, b = (support.as_operand(builder, params.pop(each)) for each in ("x", "b"))
         *axes, axis = static(tuple(params.values()), "the axes of np.cross")
         axisa, axisb, axisc = axes if axis is None else (axis,) * 3
-        y = builder.emit(self, [_vectors(x, axisa), _vectors(b, axisb)], {})
+        x, b = _vectors_last(x, axisa), _vectors_last(b, axisb)
+        flat = [*map(_is_flat, (x, b))] if versions.crosses_in_a_plane() else [False, False]
+        if all(flat):
+            return x[..., 0] * b[..., 1] - x[..., 1] * b[..., 0]
+        x, b = (_in_space(each) if own else each for each, own in zip((x, b), flat, strict=True))
+        y = builder.emit(self, [_of_three(x), _of_three(b)], {})
         axisc = support.normal_axis(axisc, y.ndim)
         return y if axisc == y.ndim - 1 else np.moveaxis(y, -1, axisc)
 
 
-def _vectors(x: Symbol, axis: int) -> Symbol:
-    """x with its vectors along the last axis, which has length three."""
+def _vectors_last(x: Symbol, axis: int) -> Symbol:
+    """x with its vectors along the last axis."""
     rank = support.known_rank(x, "np.cross")
     axis = support.normal_axis(axis, rank)
-    x = x if axis == rank - 1 else np.moveaxis(x, axis, -1)
+    return x if axis == rank - 1 else np.moveaxis(x, axis, -1)
+
+
+def _is_flat(x: Symbol) -> bool:
+    """Whether the vectors have two components."""
+    return sizes.equals(values.size_of_dim(x.shape[-1]), sizes.of(2))
+
+
+def _in_space(x: Symbol) -> Symbol:
+    """Vectors of two components with a third one, which is 0."""
+    return np.concatenate([x, np.zeros_like(x[..., :1])], -1)
+
+
+def _of_three(x: Symbol) -> Symbol:
+    """Vectors, which have three components."""
     if x.shape[-1] == 3:
         return x
     if x.shape[-1] == 1:
         raise ValueError("incompatible dimensions for cross product: dimension must be 3")
-    return np.broadcast_to(x, (*support.lengths(x, range(rank - 1)), 3))
+    return np.broadcast_to(x, (*support.lengths(x, range(x.ndim - 1)), 3))
 
 
 def _kron(x: Symbol, b: Any) -> Any:

@@ -272,7 +272,7 @@ def _needed(loop: Loop, atoms: list[gast.AST]) -> list[form.Op] | None:
 
 
 def _is_same(one: gast.AST, other: gast.AST) -> bool:
-    return gast.dump(one) == gast.dump(other)
+    return gast.dump(one, show_empty=True) == gast.dump(other, show_empty=True)
 
 
 JOIN_LOOPS = Pass("join-loops", everywhere_inwards(join_loops))

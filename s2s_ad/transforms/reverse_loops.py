@@ -23,7 +23,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, is_same, to_node
 from s2s_ad.core.callee import Compound, has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, is_steep, note_steep, relies, rely_on, stays_finite
-from s2s_ad.core.parts import is_one_number
+from s2s_ad.core.parts import in_kind_of, is_one_number
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.rule import ITEM
@@ -159,9 +159,18 @@ class Backward:
             note_steep(self.builder, each)
 
     def _start_fact(self, each: Carried) -> Any:
-        if each.start is None:
-            return values.Scalar(float)
-        return self.builder.fact(each.start)
+        """The fact of what an adjoint is before the loop, where it has the precision of its value.
+
+        A number of Python's that is an adjoint of one of NumPy's is converted there (`full`).
+        """
+        start = 0.0 if each.start is None else each.start
+        given, primal = self.builder.fact(start), self.body.facts[each.leaf]
+        is_number = isinstance(primal, values.Array) and primal.shape == ()
+        if not (is_number and isinstance(given, values.Scalar)) or each.name in self.alike:
+            return given
+        if not isinstance(start, Symbol):
+            return self.builder.fact(in_kind_of(self.builder, start, primal))
+        return values.Array(primal.dtype, ()) if values.is_inexact(primal) else given
 
     def _fact(self, each: Carried, given: values.AbstractValue) -> Any:
         """The fact of a carried adjoint, of which `given` is known to be one."""

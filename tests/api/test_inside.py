@@ -18,6 +18,7 @@ from s2s_ad import (
     vjp,
     vmap,
 )
+from s2s_ad.core import tree
 
 X, V = np.array([0.5, -1.5, 2.0]), np.array([1.0, 2.0, -0.5])
 ROWS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
@@ -294,3 +295,34 @@ def test_a_captured_object_is_passed_to_a_transformed_function():
     assert grad(of_a_captured_object)(x).tolist() == [3.0, 3.0]
     SETTING.scale = 5.0
     assert grad(of_a_captured_object)(x).tolist() == [5.0, 5.0]
+
+
+def of_numbers_that_grow(x):
+    value, _ = value_and_grad(energy)(x)
+    first = value
+    value *= 2.0
+    return first, value
+
+
+def of_the_best(x):
+    best = None
+    for scale in (2.0, 3.0, 1.0):
+        value, slope = value_and_grad(lambda y: energy(y) * scale)(x)
+        if best is None or value > best:
+            best = value
+    return best, slope
+
+
+def of_a_number_beside(x):
+    return jvp(lambda y: (np.sum(y), np.float32(0.5)), x, x)
+
+
+@pytest.mark.parametrize("function", [of_numbers_that_grow, of_the_best, of_a_number_beside])
+def test_numbers_that_transforms_inside_give_are_numbers(function):
+    """They are no arrays without axes, which `*=` would change under all their names."""
+    for x in (X, X.astype(np.float32)):
+        found, expected = (tree.leaves(tree.from_object(f(x), lambda leaf, _: leaf))
+            for f in (jit(function, native=False), function))  # fmt: skip
+        assert [type(each) for each in found] == [type(each) for each in expected]
+        for mine, own in zip(found, expected, strict=True):
+            np.testing.assert_allclose(mine, own, rtol=1e-6)

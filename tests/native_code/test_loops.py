@@ -590,3 +590,29 @@ def test_a_number_of_pythons_in_a_list_stays_one(kind):
     """0.1 is no number of single precision, and a complex one is another number."""
     found = jit(first_of_what_is_left)([kind(1.0), kind(2.0)], 1)
     assert (found, found.dtype) == (0.1 * 0.5, np.float64)
+
+
+def shifted_by_a_sum(x, k):
+    """The sum is one of single precision, and its adjoint that of a number of Python's."""
+    total = 0
+    for each in x:
+        total = total + (each * each + k)
+    return np.sum(x) - 2.0 * float(total)
+
+
+def left_at_a_sum(x, k):
+    total, i = 0.0, 0
+    while total < 3:
+        total = total + (x[i] * x[i] + k)
+        i += 1
+    return float(total) * 1.5
+
+
+@pytest.mark.parametrize("function", [shifted_by_a_sum, left_at_a_sum])
+def test_the_adjoint_of_a_sum_has_its_precision_in_a_loop(function):
+    gradient, args = grad(function, (0, 1)), (np.array([1, 0.4, 0.7], np.float32), 2.0)
+    loops = jit(gradient)
+    assert loops.text(*args).native
+    for found, expected in zip(loops(*args), gradient(*args), strict=True):
+        assert found.dtype == expected.dtype == np.float32
+        np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -1,10 +1,13 @@
 """matmul, dot, inner, outer, tensordot and einsum: specifications and ranks."""
 
+import math
+
 import numpy as np
 import pytest
 
 from rules.properties import Subject, case, check_all, close, real
-from s2s_ad import grad, jit
+from s2s_ad import grad, jit, vmap
+from transforms.differences import differences
 
 LIKE = {"general": False}
 
@@ -224,3 +227,16 @@ def test_the_adjoints_of_a_product_of_vectors_are_such_products():
     text = grad(lambda a, b: np.sum(np.cross(a, b) ** 2), (0, 1)).source(a, b)
     assert text.count("np.cross(") == 3
     assert "roll" not in text
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+@pytest.mark.parametrize("shapes", [((2,), (3,)), ((4, 3), (2,)), ((2,), (2,)), ((4, 2), (4, 2))])
+def test_products_of_vectors_in_a_plane(shapes):
+    a, b = (np.linspace(0.3, 1.7, math.prod(shape)).reshape(shape) for shape in shapes)
+    function = lambda a, b: np.sum(np.exp(np.cross(a, b)))
+    for k, found in enumerate(grad(function, (0, 1))(a, b)):
+        moved = lambda x, k=k: function(*((x, b), (a, x))[k])
+        np.testing.assert_allclose(found, differences(moved, (a, b)[k]), rtol=1e-6)
+    batched = vmap(grad(function))(np.stack([a, a + 0.1]), np.stack([b, b - 0.1]))
+    expected = np.stack([grad(function)(a, b), grad(function)(a + 0.1, b - 0.1)])
+    np.testing.assert_allclose(batched, expected, rtol=1e-12)

@@ -86,6 +86,19 @@ JOINED = {samples: 1, pairs: 2, paths: 3, same_in_each: 1}
 APART = {filled: 2, carried: 2, ended: 2}
 
 
+def scaled(x, w):
+    """What both loops read is a number of single precision."""
+    for _ in range(2):
+        y = np.where(np.full((), 1.5, dtype=np.float32), x[0], w[1])
+        y = y * np.min(y) + x[1]
+    return y * 2.0
+
+
+def test_a_number_of_single_precision_in_both_loops():
+    expected = differences(lambda x: scaled(x, W), X)
+    np.testing.assert_allclose(grad(scaled)(X, W), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("fn, loops", (JOINED | APART).items())
 def test_loops_and_gradients(fn, loops):
     for argument, at in enumerate((X, W)):
