@@ -135,6 +135,22 @@ def form_of(function: Callable) -> Native:
 
 
 @native(builtins.max, builtins.min)
+def extreme_of_numbers(writer: Writer, operation: Operation) -> Node:
+    """The largest, or smallest, of numbers, two by two: what is read twice has a name."""
+    if any(not isinstance(each, Node) or each.rank for each in operation.operands):
+        return elementwise(writer, operation)
+    found, *others = (_by_name(writer, each, operation.text) for each in operation.operands)
+    for k, other in enumerate(others):
+        found = writer.named(found, operation.text) if k else found
+        found = elementwise(writer, replace(operation, operands=[found, other]))
+    return found
+
+
+def _by_name(writer: Writer, node: Node, text: str) -> Node:
+    """A number that is compared, and chosen, which takes more than to read it."""
+    return writer.named(node, text) if node.cost > 1 else node
+
+
 def elementwise(writer: Writer, operation: Operation) -> Node:
     """A function of the elements of its broadcast operands."""
     operands = list(operation.operands)

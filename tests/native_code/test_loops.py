@@ -616,3 +616,15 @@ def test_the_adjoint_of_a_sum_has_its_precision_in_a_loop(function):
     for found, expected in zip(loops(*args), gradient(*args), strict=True):
         assert found.dtype == expected.dtype == np.float32
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def largest_of_many(x):
+    items = [x[0] * 1, x[1] * 2, x[2] * 3, x[0] * 4, x[1] * 5, x[2] * 6, x[0] * 7, x[1] * 8]
+    return max(items) * items.index(min(items))
+
+
+def test_each_of_many_numbers_is_compared_once():
+    x = np.array([0.3, 0.9, 0.1])
+    text = jit(largest_of_many).source(x, native=True)
+    assert text.count(" > ") + text.count(" < ") == 7 + 7
+    assert jit(largest_of_many)(x) == largest_of_many(x)
