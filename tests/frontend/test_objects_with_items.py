@@ -360,6 +360,14 @@ class Turned(array.array):
     pass
 
 
+def sets_its_class(x):
+    class Scale:
+        k = 2.0
+
+    Scale.k = x
+    return Scale.k
+
+
 @pytest.mark.parametrize(
     "f, message",
     [
@@ -369,6 +377,9 @@ class Turned(array.array):
         (lambda x: sum(Turned("d", [x])), "let a plain class hold one in an attribute"),
         (lambda x: sum(array.array("d", [x])), "use a list or an array of NumPy's"),
         (lambda x: OUTSIDE.append(x), "not the function's own is changed"),
+        (lambda x: setattr(Turned, "a", x), "of a class Turned that is not the function's own"),
+        (lambda x: setattr(np, "a", x), "of a module numpy that is not the function's own is set"),
+        (sets_its_class, "a class that is defined inside a function stays what its body says"),
         (lambda x: Polynomial(x), "it cannot be made again from what it holds"),
     ],
 )

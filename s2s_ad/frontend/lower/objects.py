@@ -63,7 +63,7 @@ from s2s_ad.frontend.lower.derived import (
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
-from s2s_ad.frontend.lower.kinds import name_of
+from s2s_ad.frontend.lower.kinds import name_of, with_article
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, one_of_several
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
@@ -416,15 +416,20 @@ def _not_its_own(holder: Any, name: str) -> UnsupportedError:
     if isinstance(holder, Box):
         what = f"the attribute {name!r}, which holds all others, is set"
         return UnsupportedError("S2S201", what, help="set the attributes one by one")
+    if isinstance(unwrap(holder), type) and is_local(unwrap(holder)):
+        what = f"the attribute {name!r} of class {unwrap(holder).__name__} is set"
+        why = "a class that is defined inside a function stays what its body says"
+        return UnsupportedError("S2S201", what, why=why, help="set it in the objects of the class")
     if isinstance(holder, Tree):
         what = f"object of class {name_of(holder.kind)}"
     elif isinstance(unwrap(holder), type | types.ModuleType):
-        what = f"{type(unwrap(holder)).__name__} {unwrap(holder).__name__}"
+        sort = "class" if isinstance(unwrap(holder), type) else "module"
+        what = f"{sort} {unwrap(holder).__name__}"
     else:
         what = f"object of class {name_of(type(unwrap(holder)))}"
     return SharedMemoryError(
         "S2S207",
-        f"the attribute {name!r} of an {what} that is not the function's own is set",
+        f"the attribute {name!r} of {with_article(what)} that is not the function's own is set",
         why="it stands outside the function, and who calls the function would see the change",
         help="return the new value beside the result, and say grad(f, has_aux=True)",
     )
