@@ -157,7 +157,7 @@ class Loop(Region):
             for index, fact in enumerate(after):
                 if fact is not None and values.is_of_two_kinds(facts[index]):
                     facts[index] = fact
-        return tree.tuple_of(facts)
+        return tree.tuple_of(values.of_last_pass(facts, operands))
 
     def results(self) -> tuple[list[gast.AST], gast.AST | None]:
         """(the carried outputs of the body, whether the loop ends)."""

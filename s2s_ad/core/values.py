@@ -666,6 +666,27 @@ def of_any_pass(value: Any, start: Atom) -> Any:
     return _with_dims(value, own)
 
 
+def of_last_pass(after: Iterable[Any], before: Iterable[Any]) -> list[Any]:
+    """What holds behind a loop, given what holds after any pass, and what is known before it.
+
+    Lengths that are others in each pass are told apart from those of the last one.
+    """
+    outside: set[Atom] = set()
+    for each in before:
+        if isinstance(each, Scalar) and each.size is not None:
+            outside |= sizes.atoms_of(each.size)
+        elif isinstance(each, Array):
+            outside |= atoms_of(each)
+    last: dict[Dim, Dim] = {}
+
+    def own(dim: Dim) -> Dim:
+        if sizes.atoms_of(dim.size) <= outside:
+            return dim
+        return last.setdefault(dim, fresh_dim(dim.maybe_one))
+
+    return [_with_dims(each, own) for each in after]
+
+
 def _with_dims(value: Any, change: Callable[[Dim], Dim]) -> Any:
     if not isinstance(value, Array) or value.shape is None or not dims_of(value):
         return value

@@ -10,6 +10,7 @@ import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
+from s2s_ad.core.regions import Loop, region_of
 from s2s_ad.emit.lines import Line
 from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.entries import dtype_of
@@ -147,10 +148,19 @@ class Blocks(State):
 
     def _hand_over(self, line: Line) -> None:
         """What blocks assign is known behind them, in the terms that hold there."""
+        after = self._facts_after(line)
         for each in (e for block in line.blocks for e in block):
             for core, _ in each.moves if each.kind == "moves" else ():
                 if core in self.shown:
-                    self._enter(core, self.shown[core])
+                    self._enter(core, self.shown[core], fact=after.get(core))
+
+    def _facts_after(self, line: Line) -> dict[str, Any]:
+        """What holds for the variables of a loop behind it: lengths are those of the last pass."""
+        region = None if line.statement is None else region_of(line.statement)
+        if not isinstance(region, Loop):
+            return {}
+        results = self.program.facts[line.statement.target].items
+        return dict(zip(region.leaves(region.body).carried, results, strict=True))
 
     def _for(self, line: Line) -> None:
         writer = self.writer

@@ -44,6 +44,7 @@ class State:
         alone: a function that is called in one place only, and is written there.
         taken: what the functions of the module are called.
         is_recursive: it calls itself, and is told how deep it is in calls of itself.
+        is_entry: Python calls it.
     """
 
     def __init__(
@@ -54,8 +55,9 @@ class State:
         alone: Callable[[Callee], Ready | None],
         taken: Iterable[str] = (),
         is_recursive: bool = False,
+        is_entry: bool = False,
     ):
-        self.program, self.text = ready.program, text
+        self.program, self.text, self.is_entry = ready.program, text, is_entry
         self.name_of, self.alone = name_of, alone
         self.opening = Opening(ready.stores)
         self.lines = with_empty_lists(self.opening.body(self.program))
@@ -158,9 +160,9 @@ class State:
             return node.whole()
         return self.writer.contiguous(node, self._text(atom)).whole()
 
-    def _enter(self, core: str, text: str, *, contiguous: bool = True) -> None:
-        """Let a name of Core be a variable."""
-        node = node_of(self.writer, text, self.program.facts[core])
+    def _enter(self, core: str, text: str, *, contiguous: bool = True, fact: Any = None) -> None:
+        """Let a name of Core be a variable; `fact` says what holds for it where that is more."""
+        node = node_of(self.writer, text, self.program.facts[core] if fact is None else fact)
         if core in self.counts:
             node = replace(node, count=self.counts[core], is_exact=core in self.exact)
         if isinstance(node, Node) and node.rank and contiguous:

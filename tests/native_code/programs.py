@@ -177,6 +177,22 @@ def whole_numbers_first(x, n):
     return sum(sums) * flags[0] + flags[1] * sum([1, 2] + same)
 
 
+def grown(w, leaf):
+    """An array is twice as long after each pass, and as long as another one in the end."""
+    p = np.ones(1)
+    for k in range(int(np.log2(len(leaf)))):
+        s = np.exp(w[k] * np.arange(len(p)))
+        p = np.stack([p * s, p * (1 - s)], axis=1).ravel()
+    return p @ leaf
+
+
+def likelihood(A, x):
+    """A determinant and a system."""
+    S = A @ A.T + np.eye(4)
+    sign, size = np.linalg.slogdet(S)
+    return -0.5 * (sign * size + x[:4] @ np.linalg.solve(S, x[:4]))
+
+
 def exp(x):
     """Called like a function that loops may call."""
     return np.sum(np.exp(x) * x**-1.5)
@@ -215,5 +231,8 @@ PROGRAMS = {
     "powers of Cholesky": (lambda A: np.sum(np.linalg.cholesky(A @ A.T + np.eye(4)) ** 3), (A,)),
     "largest along axes": (lambda A: np.sum(A[np.argmax(A, axis=0), np.arange(5)] ** 2), (A,)),
     "crossed": (lambda A, x: np.sum(np.cross(A[:, 1:4], x[:3]) ** 2 * A[:, 2:]), (A, x)),
+    "an array that grows": (grown, (x, np.array([0.3, -0.2, 0.8, 0.5]))),
+    "determinants": (likelihood, (A, x)),
+    "rounded": (lambda x: np.sum((x - np.round(x, 1)) * np.round(7 * x) + np.round(x, -1)), (x,)),
     "containers": (lambda p: np.sum(p["w"] * p["b"][0]), ({"w": x, "b": [y, 1.0]},)),
 }  # fmt: skip
