@@ -41,7 +41,7 @@ from s2s_ad.native.cutting import Cut, Part, around_parts, loops_of
 from s2s_ad.native.state import captured_by, is_passed
 
 _number = itertools.count(1)
-KERNEL, UNSERVED = "_s2s_kernel", "_s2s_unserved"
+KERNEL, UNSERVED, DTYPE = "_s2s_kernel", "_s2s_unserved", "_s2s_dtype"
 
 
 def is_available() -> bool:
@@ -169,6 +169,7 @@ class Native:
         """The function around, in the module of the function for NumPy that it falls back on."""
         space[self.name] = function
         space[KERNEL], space[UNSERVED] = kernel, Unserved
+        space |= {f"{DTYPE}_{i}": dtype for i, (dtype, _) in enumerate(self.kinds)}
         made: dict[str, Any] = {}
         exec(compile(self.around, f"<s2s_ad around {self.name}>", "exec"), space, made)
         (around,) = made.values()
@@ -295,8 +296,20 @@ WHOLE = Names(KERNEL)
 
 
 def _kinds(program: Program) -> tuple[tuple[np.dtype, int], ...]:
-    facts = _leaves(program).values()
-    return tuple((values.strong_dtype(each), values.rank_of(each)) for each in facts)
+    return tuple(map(_kind, _leaves(program).values()))
+
+
+def _kind(fact: Any) -> tuple[np.dtype, int]:
+    """Dtype and rank of a leaf; the items of a list are an array, tuples of numbers records."""
+    if isinstance(fact, values.List):
+        return _dtype_of_items(fact.item), 1
+    return values.strong_dtype(fact), values.rank_of(fact)
+
+
+def _dtype_of_items(item: Any) -> np.dtype:
+    if isinstance(item, values.Row):
+        return np.dtype([(f"f{i}", np.dtype(kind)) for i, kind in enumerate(item.kinds)])
+    return values.strong_dtype(item)
 
 
 def _around(program: Program, loaded: Loaded, called: Names) -> str:
@@ -308,10 +321,12 @@ def _around(program: Program, loaded: Loaded, called: Names) -> str:
         for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True):
             text = names[each.name] + "".join(map(_step, path))
             if is_passed(program.facts[leaf]):
-                given.append(_passed(text, program.facts[leaf], in_order=called.is_part))
+                fact = program.facts[leaf]
+                given.append(_passed(text, fact, len(given), in_order=called.is_part))
     shown = {name: text for text, name in loaded.text.captured.items()}
-    captured = captured_by(program).items()
-    given += [_passed(shown[name], fact) for name, fact in captured if is_passed(fact)]
+    for name, fact in captured_by(program).items():
+        if is_passed(fact):
+            given.append(_passed(shown[name], fact, len(given)))
     outputs = program.outputs()
     results = [f"_s2s_y{k}" for k in range(len(outputs))]
     target = ", ".join(results) if len(results) != 1 else results[0]
@@ -416,12 +431,15 @@ def _step(step: tuple[str, Any]) -> str:
     return f".{key}" if way == "attribute" else f"[{key!r}]"
 
 
-def _passed(text: str, fact: Any, *, in_order: bool = False) -> str:
-    """A leaf as native code takes it: an array without axes is a number there.
+def _passed(text: str, fact: Any, index: int, *, in_order: bool = False) -> str:
+    """A leaf as native code takes it: an array without axes is a number, a list an array.
 
     Args:
+        index: how many leaves come before it.
         in_order: arrays are given in the order of C, for which the loops are compiled first.
     """
+    if isinstance(fact, values.List):
+        return f"np.array({text}, {DTYPE}_{index})"
     if in_order and values.rank_of(fact):
         return f"np.ascontiguousarray({text})"
     if not isinstance(fact, values.Array) or fact.shape != () or fact.number is True:

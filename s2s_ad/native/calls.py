@@ -20,9 +20,10 @@ from s2s_ad.native.nodes import (
     ListNode,
     Node,
     NotNative,
+    RowNode,
     SavedNode,
 )
-from s2s_ad.native.spelling import Expression, assign, name, number, plus
+from s2s_ad.native.spelling import Expression, assign, field, name, number, plus
 from s2s_ad.native.state import State, captured_by, is_passed
 from s2s_ad.rules.unpacking import Unpack as Unpacking
 
@@ -63,6 +64,13 @@ class Calls(State):
 
     def _unpacked(self, line: Line, array_: Any) -> None:
         """a, b = x"""
+        if isinstance(array_, RowNode):
+            for part, core in enumerate(line.names):
+                if core:
+                    text = self.writer.fresh(self._text(core))
+                    self.writer.emit(assign(text, field(name(array_.text), part)))
+                    self._enter(core, text)
+            return
         if not isinstance(array_, Node) or array_.rank == 0:
             raise NotNative("an unpacking of what is no array")
         count = len(line.names)

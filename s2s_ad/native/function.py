@@ -6,11 +6,12 @@ import itertools
 import operator
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import gast
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Callee, is_watched
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.saved import PACK
@@ -27,13 +28,13 @@ from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
 from s2s_ad.native.invariant import read_ahead
 from s2s_ad.native.layouts import by_columns
-from s2s_ad.native.lists import Lists
+from s2s_ad.native.lists import Lists, items_of
 from s2s_ad.native.nests import nests_of
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.order import reordered
 from s2s_ad.native.reusing import reused
-from s2s_ad.native.spelling import Expression, compare, name, number
+from s2s_ad.native.spelling import Expression, assign, compare, name, number
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
 from s2s_ad.native.stored import kept
@@ -78,9 +79,9 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         for each, fact in facts.items():
             if is_passed(fact):
                 shown.append(writer.fresh(self._text(each)))
-                node = self.nodes[each] = node_of(writer, shown[-1], fact)
-                if isinstance(node, Node) and node.rank:
-                    self.given.add(shown[-1])
+                node = self.nodes[each] = self._parameter(each, shown[-1], fact)
+                if isinstance(node, ListNode) or (isinstance(node, Node) and node.rank):
+                    self.given.add(getattr(node, "text", shown[-1]))
             else:
                 self.nodes[each] = known_now(fact.value)
         known = lambda dim: type(dim) is int or writer.size_text(dim.size) is not None  # noqa: E731
@@ -93,8 +94,28 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         self._statements(self.lines, [*self.output])
         return shown, [self._returned(each) for each in self.output]
 
+    def _parameter(self, core: str, text: str, fact: Any) -> Any:
+        """What a parameter is; Python gives the items of a list as an array."""
+        if isinstance(fact, values.List) and self.is_entry:
+            if core in self._changed_for_the_caller():
+                raise NotNative("a list which is given, and changed")
+            if values.rank_of(fact.item) == 0:
+                items = self.writer.fresh(f"{text}_items")
+                self.writer.emit(assign(items, items_of(name(text))))
+                text = items
+            elif not values.holds_rows(fact):
+                raise NotNative("a list of lists which is given")
+        return node_of(self.writer, text, fact)
+
+    def _changed_for_the_caller(self) -> set[str]:
+        """The leaves of the arguments that the function changes."""
+        trees = {each.name: each.tree for each in self.program.inputs}
+        return {tree.follow(trees[name], path) for name, path in self.program.mutated}
+
     def _returned(self, atom: gast.AST) -> Expression:
         node = self._node(atom)
+        if isinstance(node, ListNode) and node.text in self.given:
+            raise NotNative("a list which is given, as a result")
         if isinstance(node, ListNode | SavedNode) and node.text:
             return name(node.text)
         if not isinstance(node, Node):
@@ -150,7 +171,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             self._item_of(operands[0], params["index"], core)
             return
         if isinstance(fact, values.List):
-            self.nodes[core] = self._list(function, operands, fact, text)
+            self.nodes[core] = self._list(function, operands, params, fact, text)
             return
         if core in self.unkept and self.left[core] == 1 and core not in self.inside:
             self.nodes[core] = operands[0]

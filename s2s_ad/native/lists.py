@@ -30,6 +30,7 @@ from s2s_ad.native.spelling import (
     call,
     compare,
     element,
+    field,
     if_,
     minus,
     name,
@@ -46,10 +47,14 @@ ROOM = 16
 class Lists(State):
     """Writes what is done to lists."""
 
-    def _list(self, function: Callable, operands: list, fact: Any, text: str) -> ListNode:
+    def _list(
+        self, function: Callable, operands: list, params: dict[str, Any], fact: Any, text: str
+    ) -> ListNode:
         """A list that is made of an array, or of other lists."""
         if function is runtime.list_rows and isinstance(operands[0], Node):
             return self._rows(operands[0], fact, text)
+        if function is runtime.list_parts:
+            return self._parts(operands[0], params["part"], fact, text)
         if not all(isinstance(each, ListNode) for each in operands):
             raise NotNative("a list that is computed")
         items = [name(self._as_list(each, fact).text) for each in operands]
@@ -75,6 +80,15 @@ class Lists(State):
             one if whole.rank == 1 else gast.Call(gast.Attribute(one, "copy", gast.Load()), [], [])
         )
         source = call("range", whole.shape[0].text)
+        made = gast.ListComp(one, [gast.comprehension(form.name("_", gast.Store), source, [], 0)])
+        self.writer.emit(assign(own, made))
+        return ListNode(own, fact.item)
+
+    def _parts(self, rows: ListNode, part: int, fact: Any, text: str) -> ListNode:
+        """A list of a part of each tuple of a list."""
+        own = self.writer.fresh(text)
+        one = field(element(name(rows.text), (name("_"),)), part)
+        source = call("range", call("len", name(rows.text)))
         made = gast.ListComp(one, [gast.comprehension(form.name("_", gast.Store), source, [], 0)])
         self.writer.emit(assign(own, made))
         return ListNode(own, fact.item)
@@ -336,6 +350,12 @@ def _is_append(line: Line, group: frozenset[str]) -> bool:
 
 def whole_number(index: Any) -> Expression:
     return number(index) if type(index) is int else getattr(index, "node", index).at(())
+
+
+def items_of(items: Expression) -> Expression:
+    """A list of the items of something."""
+    source = gast.comprehension(form.name("item", gast.Store), items, [], 0)
+    return gast.ListComp(name("item"), [source])
 
 
 def _zeros(items: Expression, fact: Any) -> Expression:

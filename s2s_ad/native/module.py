@@ -173,7 +173,8 @@ class Module:
         ready = self.functions[key]
         taken = [own for each, own in self.names.items() if self.calls[each] > 1]
         is_recursive = key is not None and key.is_recursive
-        writer = Function(ready, text, self._name_of, self._alone, taken, is_recursive)
+        kind = {"is_recursive": is_recursive, "is_entry": key is None}
+        writer = Function(ready, text, self._name_of, self._alone, taken, **kind)
         definition = writer.write()
         self.one_by_one |= writer.writer.one_by_one
         if many_calls:

@@ -102,6 +102,13 @@ class ListNode:
 
 
 @dataclass(frozen=True, slots=True)
+class RowNode:
+    """A tuple of numbers, an item of a list which is given: a record, of which each is a field."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SavedNode:
     """What a forward pass saves, as one value."""
 

@@ -181,6 +181,25 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
     return Node(dtype, shape, at, frozenset().union(*(e.reads for e in operands)), cost)
 
 
+@native(np.round, np.around)
+def rounded(writer: Writer, operation: Operation) -> Node:
+    """NumPy scales by a power of ten, rounds to whole numbers, and scales back."""
+    (x,), decimals = operation.operands, operation.params.get("decimals", 0)
+    if not isinstance(x, Node) or operation.dtype.kind != "f" or type(decimals) is not int:
+        raise NotNative("np.round with such arguments")
+
+    def of(function: Callable, *operands: Node) -> Node:
+        return elementwise(
+            writer, replace(operation, function=function, operands=[*operands], params={})
+        )
+
+    if not decimals:
+        return of(np.rint, x)
+    scale, back = (np.multiply, np.divide) if decimals > 0 else (np.divide, np.multiply)
+    power = constant_node(10.0 ** abs(decimals))
+    return of(back, of(np.rint, of(scale, x, power)), power)
+
+
 def _example(node: Node) -> Expression:
     """A number in the place of an element; where all are known to be one, that."""
     known = node.constant is not None

@@ -111,6 +111,11 @@ def element(array: Expression, index: tuple[Expression, ...], *, store: bool = F
     return gast.Subscript(array, at, context)
 
 
+def field(record: Expression, part: int) -> Expression:
+    """record.f0"""
+    return gast.Attribute(record, f"f{part}", gast.Load())
+
+
 def call(function: str, *args: Expression, **kwargs: Expression) -> Expression:
     keywords = [gast.keyword(key, value) for key, value in kwargs.items()]
     return gast.Call(dotted(*function.split(".")), list(args), keywords)

@@ -353,9 +353,11 @@ def _by_numba(writer: Writer, operation: Operation) -> Node:
     if {each.dtype for each in operands} != {operation.dtype} or operation.dtype.kind not in "fc":
         raise NotNative(f"{operation.function.__name__} of such numbers")
     given = [writer.contiguous(each, f"{operation.text}_of").whole() for each in operands]
-    made = call(f"np.linalg.{operation.function.__name__}", *given)
+    part = OF_SLOGDET.get(operation.function)
+    called = operation.function.__name__ if part is None else "slogdet"
+    made = call(f"np.linalg.{called}", *given)
     text = writer.fresh(operation.text)
-    writer.emit(assign(text, made))
+    writer.emit(assign(text, made if part is None else element(made, (number(part),))))
     if not operation.shape:
         return Node(
             operation.dtype, (), lambda _: name(text), frozenset({text}), whole=lambda: name(text)
@@ -363,7 +365,10 @@ def _by_numba(writer: Writer, operation: Operation) -> Node:
     return array(text, operation.dtype, operands[-1].shape)
 
 
-native(np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.cholesky)(_by_numba)
+#: which result of np.linalg.slogdet a function is
+OF_SLOGDET = {runtime.sign_of_det: 0, runtime.log_abs_det: 1}
+
+native(np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.cholesky, *OF_SLOGDET)(_by_numba)
 
 
 @native(np.interp)

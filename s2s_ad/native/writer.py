@@ -19,6 +19,7 @@ from s2s_ad.native.nodes import (
     ListNode,
     Node,
     NotNative,
+    RowNode,
     SavedNode,
     array,
     constant,
@@ -464,6 +465,8 @@ def node_of(writer: Writer, text: str, fact: Any) -> Any:
         return variable(text, DTYPE_OF_PYTHON[fact.kind], is_python=True)
     if isinstance(fact, values.Saved):
         return SavedNode(text)
+    if isinstance(fact, values.Row):
+        return RowNode(text)
     if not isinstance(fact, values.Array) or values.missing((fact.dtype, fact.shape)):
         raise NotNative(f"a value of which is known {type(fact).__name__}")
     if fact.shape == ():
