@@ -46,6 +46,8 @@ def _compress(condition: Any, x: Any, axis: Any) -> Any:
 
 
 composite(np.compress, "condition, x, axis=None", _compress)
+# The ufunc inside of np.clip, which people call because it was the faster of the two.
+composite(np._core.umath.clip, "a, a_min, a_max", np.clip)  # pyright: ignore
 
 
 class Choose(Elementwise):

@@ -837,6 +837,60 @@ def ranges_beside_arrays(x):
     return np.sum(range(1, 4) * y / range(2, len(y) + 2))
 
 
+def ranges_in_functions(x):
+    y = np.atleast_1d(x) * np.ones(3)
+    grid = range(len(y))
+    if len(y) != len(grid) or len(grid) < 2:
+        raise ValueError(f"{grid} for {y}")
+    steps = np.diff(grid) * y[1:] + np.array(range(1, len(y)))
+    return np.sum(steps * np.multiply(range(2), y[:2])) + np.sum(y * range(3)) * np.mean(grid)
+
+
+def methods_that_stand_for_syntax(x):
+    y = np.atleast_1d(x) * np.ones(3)
+    parts = {"a": y.__getitem__(0), "b": [y[1], y[2]].__getitem__(1)}
+    z = y.copy()
+    z.__setitem__(1, parts.__getitem__("b").__abs__())
+    n = y.__len__() + parts.__len__() + "abc".__len__()
+    return np.sum(z.__mul__(n).__add__(y.__neg__()).__rsub__(1.5).__pow__(2))
+
+
+class Length:
+    def __init__(self, metres):
+        self.metres = metres
+
+    def __mul__(self, other):
+        return Length(self.metres * getattr(other, "metres", other))
+
+    def __rmul__(self, other):
+        assert not isinstance(other, Length)
+        return Length(3.0 * other * self.metres)
+
+    def __lt__(self, other):
+        return self.metres < other.metres
+
+    def __gt__(self, other):
+        return self.metres > 2.0 * other.metres
+
+
+class Radius(Length):
+    pass
+
+
+class Turned(Length):
+    def __rmul__(self, other):
+        return Length(5.0 * self.metres / other.metres)
+
+
+def operators_of_derived_classes(x):
+    """The reflected method comes first where a derived class says it otherwise; of comparisons it
+    always does."""
+    base = Length(np.sum(x))
+    plain, turned = base * Radius(2.0), base * Turned(2.0)
+    later = 1.0 if base < Radius(np.sum(x) * 1.5) else 4.0
+    return plain.metres * turned.metres * later + (2.0 * base).metres
+
+
 class Dated:
     def __init__(self, day, amount):
         self.day, self.amount = day, amount
@@ -1088,6 +1142,7 @@ AROUND = [
     captured_lengths,
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
+AROUND += [ranges_in_functions, methods_that_stand_for_syntax, operators_of_derived_classes]
 AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
 AROUND += [of_a_date, items_of_anything, by_the_class_of_an_argument, managers_made_inside]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]

@@ -239,7 +239,8 @@ def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, np.dtype) or is_method_of_optional(value, name):
         return getattr(value, name)
     plain = isinstance(value, str | bytes | frozenset | int | float | complex)
-    if plain and isinstance(getattr(value, name), types.BuiltinMethodType):
+    of_c = types.BuiltinMethodType | types.MethodWrapperType
+    if plain and isinstance(getattr(value, name), of_c):
         return Method(getattr(type(value), name), value)
     return _of_known(lowering, value, name)
 
@@ -287,7 +288,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         return Method(COPIES[name], x)
     if name in CHANGES or name in OWN:
         return Method(getattr(np.ndarray, name), x)
-    function = METHODS.get(name) or same_as_function(name)
+    function = METHODS.get(name) or same_as_function(name) or _of_syntax(name)
     if function is not None:
         return Method(function, x)
     if name == "__class__":
@@ -306,6 +307,12 @@ def _of_number(lowering: Lowering, x: Symbol, kind: type, name: str) -> Any:
     if held is not None:
         raise _refused(f"{name!r} of a number of type {kind.__name__}")
     raise no_attribute(lowering, kind, name)
+
+
+def _of_syntax(name: str) -> Any:
+    """A method of arrays that Python's syntax calls, `__len__` or `__add__`."""
+    method = getattr(np.ndarray, name, None)
+    return method if isinstance(method, types.WrapperDescriptorType) else None
 
 
 def _not_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Any:

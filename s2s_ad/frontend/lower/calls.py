@@ -51,6 +51,7 @@ from s2s_ad.frontend.lower.iteration import (
     ITERATORS,
     Iterator,
     Produced,
+    Range,
     generator_in,
     is_iterator,
     iterated_over,
@@ -74,6 +75,8 @@ CAPTURED_OBJECTS: dict[type, Callable] = {}
 HANDLER_FINDERS: list[Callable[[Any], Callable | None]] = []
 #: for objects of such libraries: captured object -> the same as in CAPTURED_OBJECTS
 OBJECT_FINDERS: list[Callable[[Any], Callable | None]] = []
+#: as many items has a known range at most that may be one of axes
+MOST_AXES = 16
 #: the key of the handler of calls with out=
 OUT = object()
 
@@ -417,7 +420,10 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     if is_picked(value) and all(map(may_be_array, members(value))):
         value = HANDLERS[EACH](lowering, [value, array_of], {})
     if not isinstance(value, Tree):
-        return unwrap(readable(lowering, value))
+        known = unwrap(readable(lowering, value))
+        if isinstance(known, range) and len(known) <= MOST_AXES:
+            return [*known]
+        return numbers_of(lowering, known) if isinstance(known, range | Range) else known
     if may_lack_items(value):
         value = HANDLERS[GATHERED](lowering, [value], {})
     if isinstance(value, Box) and value.is_dynamic:
@@ -433,6 +439,12 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     if is_word(value):
         raise texts_differ("an argument of a NumPy function")
     return _object_as_argument(lowering, value)
+
+
+def numbers_of(lowering: Lowering, value: range | Range) -> Any:
+    """The array that NumPy makes of a range."""
+    given = value.arguments() if isinstance(value, Range) else [value.start, value.stop, value.step]
+    return lowering.call(np.arange, *given)
 
 
 def array_of(value: Any) -> Any:

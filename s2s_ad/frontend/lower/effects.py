@@ -29,7 +29,7 @@ from s2s_ad.frontend.lower.derived import is_array_object
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, Raises
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.iteration import Range, is_iterator
 from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import look
@@ -723,6 +723,9 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         raise UnsupportedError("S2S201", "an object of a library inside a print or a condition")
     if isinstance(value, Box) and (texts := rows.texts_of(value.content)) is not None:
         return form.name(texts.name)
+    if isinstance(value, Range):
+        ends = [as_expression(lowering, each) for each in value.arguments()]
+        return gast.Call(form.constant(range), ends, [])
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     return _container(value, [as_expression(lowering, item) for item in value.items])

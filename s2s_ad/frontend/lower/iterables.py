@@ -153,6 +153,9 @@ def _count(lowering: Lowering, start: Any, stop: Any, step: Any) -> Any:
     if not is_number(step, 1):
         backwards = lowering.call(operator.floordiv, lowering.call(operator.neg, passes), step)
         passes = lowering.call(operator.neg, backwards)
+    size = lowering.builder.size(passes)
+    if size is not None and sizes.is_natural(size):
+        return passes
     return lowering.call(np.maximum, passes, 0)
 
 

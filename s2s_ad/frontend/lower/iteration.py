@@ -34,6 +34,15 @@ class Range:
     def holds(self) -> tuple:
         return (self.start, self.stop, self.step)
 
+    def arguments(self) -> list:
+        """What `range`, or `np.arange`, is given for it."""
+        given = [*self.holds()]
+        if type(self.step) is int and self.step == 1:
+            given.pop()
+            if type(self.start) is int and self.start == 0:
+                given.pop(0)
+        return given
+
 
 #: the number of items of itertools.count()
 ENDLESS = sys.maxsize

@@ -628,14 +628,18 @@ HANDLERS[Mapping] = _entries
 
 def of_objects(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
     """`left op right` where one of them is an object; NOTHING where no class says what it is."""
-    if function in COMPARISONS:
+    compares = function in COMPARISONS
+    if compares:
         first, second = COMPARISONS[function]
     else:
         first, second = f"__{BINARY[function]}__", f"__r{BINARY[function]}__"
     calls = [(left, first, right), (right, second, left)]
     kinds = class_of(left), class_of(right)
     if None not in kinds and kinds[0] is not kinds[1] and issubclass(kinds[1], kinds[0]):
-        calls.reverse()
+        if compares or method_of(kinds[0], second) is not method_of(kinds[1], second):
+            calls.reverse()
+    elif kinds[0] is kinds[1] and not compares:
+        del calls[1]
     for value, name, other in calls:
         if _is_users(class_of(value), name):
             result = call_method(lowering, value, name, [other])

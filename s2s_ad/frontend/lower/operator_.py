@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -11,14 +12,22 @@ import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, describe
+from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.calls import (
+    CAPTURED_OBJECTS,
+    HANDLER_FINDERS,
+    HANDLERS,
+    apply,
+    known_object,
+)
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.kinds import is_number
+from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
 from s2s_ad.frontend.lower.statements import in_place
 from s2s_ad.frontend.lower.subscripts import delete_item, read_item, write_item
@@ -80,6 +89,30 @@ for _kind, _function in BINARY.items():
         _method = getattr(float, f"__{_prefix}{_name}__", None)
         if _method is not None:
             evaluates(_method)(_of_floats(_kind, bool(_prefix)))
+
+
+def _of_syntax(function: Any) -> Callable | None:
+    """`x.__len__()`, `xs.__getitem__(0)` of what is no object of the user's: what Python's syntax
+    stands for."""
+    if not isinstance(function, types.WrapperDescriptorType | types.MethodDescriptorType):
+        return None
+    name = function.__name__
+    reflected = not hasattr(operator, name) and hasattr(operator, f"__{name[3:]}")
+    name = f"__{name[3:]}" if reflected else name
+    stands = len if name == "__len__" else getattr(operator, name, None)
+    if not name.startswith("__") or (stands not in HANDLERS and rule_for(stands) is None):
+        return None
+
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        if class_of(args[0]) is not None:
+            what = f"{describe(function)} of an object whose class may say it otherwise"
+            raise UnsupportedError("S2S204", what, help="use the operator, or len")
+        return apply(lowering, stands, args[::-1] if reflected else args, kwargs)
+
+    return handler
+
+
+HANDLER_FINDERS.append(_of_syntax)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

@@ -19,7 +19,7 @@ from s2s_ad.core.tree import VIEWS, Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing, slots
 from s2s_ad.frontend.lower.attributes import ClassOf, Method, read_attribute
-from s2s_ad.frontend.lower.calls import as_argument, known_object
+from s2s_ad.frontend.lower.calls import as_argument, known_object, numbers_of
 from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import (
@@ -180,12 +180,11 @@ def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> A
 
 def _beside_array(lowering: Lowering, value: Any, other: Any) -> Any:
     """A range beside an array is an array of its numbers; other values as they are."""
-    known = unwrap(value)
-    if not isinstance(known, range | Range) or not isinstance(other, Symbol):
+    if not isinstance(unwrap(value), range | Range) or not isinstance(other, Symbol):
         return value
     if isinstance(other.fact, values.Scalar):
         return value
-    return lowering.call(np.arange, known.start, known.stop, known.step)
+    return numbers_of(lowering, unwrap(value))
 
 
 def _of_words(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
