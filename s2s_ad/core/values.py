@@ -438,12 +438,18 @@ def check_fit(
     check_sizes(size_of_dim(a), size_of_dim(b), what, raises)
 
 
-def check_sizes(one: Size, other: Size, what: str, raises: type[Exception] = ValueError) -> None:
+def check_sizes(
+    one: Size,
+    other: Size,
+    what: str,
+    raises: type[Exception] = ValueError,
+    help: str = "pass arrays whose lengths agree",
+) -> None:
     """Refuse two sizes that have to be equal, as `check_fit` does."""
     if sizes.fit(one, other) is False:
         numbers = [sizes.number_of(each) for each in (one, other)]
         shown = "" if missing(numbers) else f": {numbers[0]} and {numbers[1]}"
-        why, help = f"Python raises a {raises.__name__} here", "pass arrays whose lengths agree"
+        why = f"Python raises a {raises.__name__} here"
         error = LengthError("S2S502", f"{what}{shown}", why=why, help=help)
         error.raises = raises
         raise error

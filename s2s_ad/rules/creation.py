@@ -56,6 +56,13 @@ class Creation(Rule):
         kwargs = {k: v for k, v in kwargs.items() if k not in plain or v != plain[k]}
         kwargs = {k: v for k, v in kwargs.items() if k != "order" or "order" in self.text}
         params = support.bind_call(builder, self, self.text, args, kwargs)
+        if type(params.get("dtype")) is int and "shape" in params:
+            raise UnsupportedError(
+                "S2S203",
+                f"the dtype of np.{self.name} is an integer",
+                why="Python raises a TypeError here",
+                help=f"give the lengths in one tuple: np.{self.name}((n, m))",
+            )
         if "dtype" in params and params["dtype"] is not None:
             dtype = support.dtype_given(params["dtype"], "dtype")
             params["dtype"] = float if dtype is np.float64 else dtype

@@ -73,6 +73,7 @@ class Reduction(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         x = support.as_operand(builder, params.pop("x"))
+        self._check_axis(params.get("axis"))
         where, initial = params.pop("where", True), params.pop("initial", None)
         axis, dtype, out, keepdims = support.static_params(
             {key: params.get(key) for key in ("axis", "dtype", "out", "keepdims")}, self
@@ -92,6 +93,18 @@ class Reduction(Rule):
             return self._of_one_more(builder, x, axis, bool(keepdims), initial)
         result = self._reduced(builder, x, params | {"keepdims": bool(keepdims)})
         return result if initial is None else builder.call(self.join, (result, initial), {})
+
+    def _check_axis(self, axis: Any) -> None:
+        """Refuse an array where an axis is meant, as in np.max(a, b)."""
+        if not isinstance(axis, Symbol) or values.is_inexact(axis.fact) is not True:
+            return
+        pairs = f": np.{self.join.__name__}(a, b)" if isinstance(self.join, np.ufunc) else ""
+        raise UnsupportedError(
+            "S2S203",
+            f"the axis of np.{self.name} is no integer",
+            why="Python raises a TypeError here",
+            help=f"for two arrays there is another function{pairs}" if pairs else "give an int",
+        )
 
     def _may_be_of_nothing(self, x: Any, axis: Any) -> bool:
         """Whether there may be no elements that are reduced: `initial` is then the result."""

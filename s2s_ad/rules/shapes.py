@@ -85,7 +85,9 @@ class Reshape(Structural):
             for dims in (old, counted)
         )
         if not any(open_):
-            values.check_sizes(before, after, "a reshape to another number of elements")
+            help = "keep as many elements; -1 stands for the length that is left: x.reshape(2, -1)"
+            what = "a reshape to another number of elements"
+            values.check_sizes(before, after, what, help=help)
         elif after.known:
             whole = sizes.quotient(before, after.known).times(after.known)
             values.check_sizes(before, whole, "a reshape whose -1 is no whole number")

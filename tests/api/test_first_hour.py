@@ -283,6 +283,26 @@ def compares_none(x, low=None):
     return x if x < low else 2 * x
 
 
+def counts_up_to_a_number(x):
+    total = 0.0
+    for i in x.shape[0]:
+        total += x[i]
+    return total
+
+
+def reads_what_it_deleted(x):
+    y = 2.0 * x
+    del y
+    return np.sum(y)  # noqa: F821
+
+
+def unpacks_keys(x):
+    total = 0.0
+    for name, value in {"w": x}:
+        total += np.sum(value) * len(name)
+    return total
+
+
 def appends_to_an_array(x):
     out = np.array([])
     out.append(x)
@@ -300,6 +320,22 @@ MIXED_UP = [
     (lambda x: np.array(x[0], x[1]), "dtype of np.array is a value", "np.array([a, b])"),
     (appends_to_an_array, "'append' of an array", "collect items in a list"),
     (lambda x: np.array([[x[0], x[1]], [x[2]]]), "items of an array that differ in length", ""),
+    (lambda x: x.shape()[0] * x, "'tuple' object is not callable", "leave the brackets out"),
+    (lambda x: x.T(), "a call of a value that is not a function", "what is no method has none"),
+    (lambda x: x.len(), "'len' of an array", "call the function: len(x)"),
+    (lambda x: x.exp(), "'exp' of an array", "call the function: np.exp(x)"),
+    (lambda x: np.max(x, 2.0 * x), "the axis of np.max is no integer", "np.maximum(a, b)"),
+    (lambda x: np.zeros(3, 4), "the dtype of np.zeros is an integer", "np.zeros((n, m))"),
+    (lambda x: np.sum(map(abs, x)), "an iterator as an argument", "make a list of its items"),
+    (lambda x: sum(x, axis=0), "sum() got an unexpected keyword argument 'axis'", ""),
+    (lambda x: x.reshape(2, 2), "a reshape to another number", "-1 stands for the length"),
+    (lambda x: "loss " + np.sum(x), "operands: str and a value", "put the value into the text"),
+    (counts_up_to_a_number, "a number cannot be iterated over", "for i in range(n)"),
+    (reads_what_it_deleted, "the local name 'y' is read after it was deleted", ""),
+    (unpacks_keys, "cannot unpack 1 values into 2 names", "in its items()"),
+    (lambda x: {"w": x}.w, "'dict' object has no attribute 'w'", "read the entry: ['w']"),
+    (lambda x: {"weight": x}["wieght"], "KeyError: 'wieght'", "did you mean 'weight'"),
+    (lambda x: {"w": x, "b": x}["bias"], "KeyError: 'bias'", "its keys are 'w', 'b'"),
 ]
 
 

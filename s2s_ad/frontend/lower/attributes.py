@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import types
@@ -340,8 +341,17 @@ def _unknown_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Exception:
         if unknown
         else "an array has a fixed length: collect items in a list, and make one of it"
         if hasattr(list, name)
-        else did_you_mean(name, dir(np.ndarray)) or "use the NumPy function that does the same",
+        else _as_a_function(name)
+        or did_you_mean(name, dir(np.ndarray))
+        or "use the NumPy function that does the same",
     )
+
+
+def _as_a_function(name: str) -> str:
+    """The help where what is written as a method is a function of Python's or NumPy's."""
+    if callable(getattr(builtins, name, None)):
+        return f"call the function: {name}(x)"
+    return f"call the function: np.{name}(x)" if callable(getattr(np, name, None)) else ""
 
 
 def _of_tensor(lowering: Lowering, x: Symbol, name: str) -> Any:
@@ -415,7 +425,7 @@ def _of_pythons_own(lowering: Lowering, value: Tree, name: str) -> Method:
     if kind is dict and name in OF_ORDERED:
         return Method(getattr(OrderedDict, name), value)
     if name not in dir(kind):
-        raise no_attribute(lowering, kind, name)
+        raise no_attribute(lowering, kind, name, value)
     return Method(getattr(kind, name), value)
 
 

@@ -55,6 +55,7 @@ def evaluates(*functions: Any) -> Callable:
     """Register the handler of some functions: handler(lowering, *args, **kwargs)."""
 
     def register(handler: Callable) -> Callable:
+        handler.__qualname__ = getattr(functions[0], "__name__", handler.__qualname__)
         handles(*functions)(lambda lowering, args, kwargs: handler(lowering, *args, **kwargs))
         return handler
 

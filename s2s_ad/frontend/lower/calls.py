@@ -198,11 +198,16 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         return HANDLERS[EACH](
             lowering, [function, lambda each: apply(lowering, each, args, kwargs)], {}
         )
+    if isinstance(function, Tree) and function.kind in (dict, list, tuple):
+        error = TypeError(f"{function.kind.__name__!r} object is not callable")
+        error.add_note("leave the brackets out: x.shape; or use square ones: x.shape[0]")
+        raise lowering.python_raises(error)
     if isinstance(function, Tree):
         method = read_attribute(lowering, function, "__call__")
         return apply(lowering, method, args, kwargs)
     if isinstance(function, Symbol):
-        help = "index an array with brackets: x[0]" if function.shape else ""
+        brackets = "index an array with brackets: x[0]; what is no method has none: x.T, x.size"
+        help = brackets if function.shape else "leave the brackets out: x.size"
         raise UnsupportedError("S2S203", "a call of a value that is not a function", help=help)
     return _applied(lowering, function, args, kwargs)
 
@@ -464,7 +469,9 @@ def _object_as_argument(lowering: Lowering, value: Tree) -> Any:
     raise refused_foreign([value.kind]) or UnsupportedError(
         "S2S203",
         f"{with_article(class_name(value))} as an argument of a NumPy function",
-        help="pass the arrays that it holds",
+        help="make a list of its items: np.array(list(...)), or use sum(...) for np.sum"
+        if is_iterator(value)
+        else "pass the arrays that it holds",
     )
 
 

@@ -459,12 +459,21 @@ class Lowering:
             what = f"the name {node.id!r} is not defined"
         except Unassigned:
             error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
-            what = f"the local name {node.id!r} is read before it is assigned"
+            where = "after it was deleted" if self._deletes(node.id) else "before it is assigned"
+            what = f"the local name {node.id!r} is read {where}"
         raises = self.there_is_none(error)  # Python does on this path, if it is taken
         if raises is not error:
             raise raises
         help = did_you_mean(node.id, {*self.frame.locals, *self.frame.globals} - {node.id})
         raise UnsupportedError("S2S202", what, origin=self.origin(node), **self.advice(help=help))
+
+    def _deletes(self, name: str) -> bool:
+        """Whether the function has a `del` of the name."""
+        nodes = gast.walk(self.frame.source.node)
+        targets = (
+            target for each in nodes if isinstance(each, gast.Delete) for target in each.targets
+        )
+        return any(getattr(each, "id", None) == name for each in targets)
 
     def advice(self, why: str = "", help: str = "") -> dict[str, str]:
         """What is said of what nothing comes to: that lengths do not fit on the way, if so."""

@@ -99,7 +99,9 @@ def _items_of(lowering: Lowering, value: Any) -> Items:
         return Items(count, lambda i: slots.item_of(lowering, value, i, inside=True), (value,))
     if isinstance(value, Symbol):
         if value.shape == ():
-            raise lowering.python_raises(TypeError("a number cannot be iterated over"))
+            error = TypeError("a number cannot be iterated over")
+            error.add_note("count up to it: for i in range(n)")
+            raise lowering.python_raises(error)
         return Items(length(lowering, value), lambda i: item(lowering, value, i), (value,))
     if isinstance(value, range | Range):
         return _of_range(lowering, value)

@@ -42,6 +42,7 @@ from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.picking import entry_picked, picks
 from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.refused import did_you_mean
 from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
 
@@ -253,7 +254,12 @@ def entry(lowering: Lowering, value: Tree, key: Any) -> Any:
     """`value[key]`, which a defaultdict makes where it is missing."""
     factory = value.factory if isinstance(value, Box) else None
     if factory is None:
-        return read_entry(lowering, value, key, KeyError(key))
+        error = KeyError(key)
+        texts = [each for each in entries_of(value) if isinstance(each, str)]
+        if isinstance(key, str) and key not in texts:
+            shown = ", ".join(map(repr, texts)) if len(texts) <= MOST_SHOWN else "others"
+            error.add_note(did_you_mean(key, texts) or f"its keys are {shown}")
+        return read_entry(lowering, value, key, error)
 
     def made() -> Any:
         item = apply(lowering, factory, [], {})
@@ -261,6 +267,9 @@ def entry(lowering: Lowering, value: Tree, key: Any) -> Any:
         return item
 
     return _entry_or(lowering, value, key, made)
+
+
+MOST_SHOWN = 8  # keys of a dict, in an error
 
 
 @method(dict.update)

@@ -230,6 +230,8 @@ def _meant(*operands: Any) -> str:
     method = next((each for each in operands if isinstance(each, Method)), None)
     if method is not None:
         return f"call the method: {method.function.__name__}()"
+    if any(isinstance(each, str) for each in operands):
+        return "put the value into the text: f'{x}'"
     return "make an array of it: np.array(items)" if any(map(is_sequence, operands)) else ""
 
 

@@ -107,6 +107,8 @@ def meant_attribute(error: Exception) -> str:
     if not isinstance(error, AttributeError) or holder is None:
         return ""
     is_tree = isinstance(holder, Tree)
+    if is_tree and holder.kind is dict and error.name in holder.keys:
+        return f"read the entry: [{error.name!r}]"
     names = [*dir(holder.kind), *holder.keys] if is_tree else dir(unwrap(holder))
     others = [each for each in names if isinstance(each, str) and each != error.name]
     return did_you_mean(error.name, others)

@@ -306,7 +306,8 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     items = items_of(lowering, value, len(target.elts))
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
-        raise _not_as_many(lowering, target, f"cannot unpack {count} values into {wanted} names")
+        text = f"cannot unpack {count} values into {wanted} names"
+        raise _not_as_many(lowering, target, text, isinstance(value, str))
     if stars:
         start, stop = stars[0], count - (wanted - stars[0] - 1)
         rest = items[start:stop]
@@ -315,16 +316,16 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
 
 
-def _not_as_many(lowering: Lowering, target: gast.Tuple, text: str) -> Exception:
+def _not_as_many(
+    lowering: Lowering, target: gast.Tuple, text: str, is_text: bool = False
+) -> Exception:
     """What to raise for certain, where there are not as many values as names."""
     if lowering.is_caught(ValueError()):
         return lowering.python_raises(ValueError(text))
-    return UnsupportedError(
-        "S2S203",
-        text,
-        origin=lowering.origin(target),
-        help="give each value a name, or the rest of them one: a, *rest = values",
-    )
+    help = "give each value a name, or the rest of them one: a, *rest = values"
+    if is_text:
+        help = "a text is taken apart: keys and values of a dict are in its items()"
+    return UnsupportedError("S2S203", text, origin=lowering.origin(target), help=help)
 
 
 def _items_of_one(lowering: Lowering, value: Any, wanted: int) -> Any:
