@@ -54,6 +54,10 @@ for _kind, _function in BINARY.items():
     evaluates(getattr(operator, f"i{_name}"))(_in_place(_kind))
 
 
+evaluates(operator.concat)(_binary(gast.Add))
+evaluates(operator.iconcat)(_in_place(gast.Add))
+
+
 def _of_floats(kind: type[gast.AST], reflected: bool) -> Callable:
     """`float.__add__(a, b)` of numbers: what others are, it leaves to their class."""
 
