@@ -8,6 +8,7 @@ import operator
 import random
 import sys
 import time
+import warnings
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ PREFIXES: dict[ModuleType, str] = {
     math: "math",
     cmath: "cmath",
     time: "time",
+    warnings: "warnings",
     np: "np",
     np.linalg: "np.linalg",
     np.fft: "np.fft",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
+import warnings
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Any
@@ -24,6 +26,8 @@ from s2s_ad.emit.stores import Store
 from s2s_ad.emit.sugar import items_of, part_of, shortened, step_and_start, sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
+#: the kinds of errors that np.errstate tells apart
+KINDS = ("divide", "over", "under", "invalid")
 #: what the head of a loop may call
 OF_LOOPS = {"enumerate", "len", "range", "reversed", "zip"}
 
@@ -45,7 +49,9 @@ class Statements:
         for settings, several in groupby(lines, lambda line: _needed(line, around)):
             self.settings = settings
             statements = self._plainly([*several])
-            found += statements if settings == around else under(settings, statements)
+            if settings != around:
+                statements = under(settings, statements, self.surface)
+            found += statements
         self.settings = around
         return found
 
@@ -350,26 +356,49 @@ def _needed(line: Line, around: tuple[tuple[str, str], ...]) -> tuple[tuple[str,
     is a derivative's."""
     own = settings_of(line.statement)
     if line.statement.phase in DERIVED and any(each == "raise" for _, each in around):
-        calm = {name: "warn" if each == "raise" else each for name, each in around}
+        calm = {name: "warn" if each == "raise" else each for name, each in around if name in KINDS}
+        if any(name not in KINDS for name, _ in around):
+            calm = dict.fromkeys(KINDS, "ignore")  # or a warning is raised
         return tuple((calm | dict(own)).items())
     return own or around
 
 
-def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[gast.stmt]:
-    """The statements where `np.errstate` is entered with these settings."""
+def under(
+    settings: Sequence[tuple[str, str]], body: list[gast.stmt], surface: Surface
+) -> list[gast.stmt]:
+    """The statements where `np.errstate` is entered with these settings; what is set of no kind of
+    errors, but of a class of warnings, is a filter."""
     computing = [i for i, statement in enumerate(body) if _computes(statement)]
     if not computing:
         return body
     first, end = computing[0], computing[-1] + 1
     before, body, after = body[:first], body[first:end], body[end:]
+    raised = [name for name, _ in settings if name not in KINDS]
+    settings = [(name, value) for name, value in settings if name in KINDS]
     alike = {value for _, value in settings}
     if len(settings) == 4 and len(alike) == 1:
         settings = [("all", alike.pop())]
     keywords = [gast.keyword(name, form.constant(value)) for name, value in settings]
-    context = gast.Call(dotted("np", "errstate"), [], keywords)
+    if keywords:
+        body = _entered(gast.Call(dotted("np", "errstate"), [], keywords), body)
+    if raised:
+        kinds = [surface.object(getattr(builtins, name)) for name in raised if name != "Warning"]
+        call = gast.Call(
+            surface.object(warnings.simplefilter), [form.constant("error"), *kinds], []
+        )
+        filter = with_origin(gast.Expr(call), None, getattr(body[0], "phase", ""))
+        context = gast.Call(surface.object(warnings.catch_warnings), [], [])
+        body = _entered(context, [filter, *body], getattr(body[0], "origins", ()))
+    return [*before, *body, *after]
+
+
+def _entered(
+    context: gast.Call, body: list[gast.stmt], origins: Sequence[Any] | None = None
+) -> list[gast.stmt]:
+    """The statements under a context."""
     made = gast.With([gast.withitem(context, None)], body, None)
-    mark(made, getattr(body[0], "origins", ()))
-    return [*before, with_origin(made, None, getattr(body[0], "phase", "")), *after]
+    mark(made, getattr(body[0], "origins", ()) if origins is None else origins)
+    return [with_origin(made, None, getattr(body[0], "phase", ""))]
 
 
 def _computes(statement: gast.stmt) -> bool:

@@ -10,6 +10,7 @@ import itertools
 import logging
 import math
 import numbers
+import operator
 import random
 import re
 import sys
@@ -846,6 +847,17 @@ def ranges_in_functions(x):
     return np.sum(steps * np.multiply(range(2), y[:2])) + np.sum(y * range(3)) * np.mean(grid)
 
 
+def guards_that_end_the_program(x):
+    if np.ndim(x) > 3:
+        exit(1)
+    try:
+        if np.sum(x) < 0:
+            sys.exit("no root")
+        return np.sqrt(np.sum(x)) * len(functools.reduce(operator.iconcat, [[1], [2, 3]], []))
+    except SystemExit:
+        return 3.0 * np.sum(x)
+
+
 def methods_that_stand_for_syntax(x):
     y = np.atleast_1d(x) * np.ones(3)
     parts = {"a": y.__getitem__(0), "b": [y[1], y[2]].__getitem__(1)}
@@ -1142,7 +1154,12 @@ AROUND = [
     captured_lengths,
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
-AROUND += [ranges_in_functions, methods_that_stand_for_syntax, operators_of_derived_classes]
+AROUND += [
+    guards_that_end_the_program,
+    ranges_in_functions,
+    methods_that_stand_for_syntax,
+    operators_of_derived_classes,
+]
 AROUND += [items_until_an_error, of_its_signature, of_one_type, keys_that_are_computed]
 AROUND += [of_a_date, items_of_anything, by_the_class_of_an_argument, managers_made_inside]
 AROUND += [sent_to_a_generator, slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]

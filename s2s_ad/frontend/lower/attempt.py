@@ -279,7 +279,7 @@ def _may_raise_one_of(kinds: Sequence[type], statement: form.Statement, fact: Ca
 def _classes_of(statement: form.Op, fact: Callable) -> tuple[type[BaseException], ...]:
     """Of which classes exceptions are that an operation raises."""
     if is_watched(statement):
-        return (*statement.rule.raises, FloatingPointError)
+        return (*statement.rule.raises, FloatingPointError, Warning)
     rule, facts = statement.rule, (fact(form.name(each)) for each in statement.reads)
     return BY_VALUES if rule.typed and all(map(_is_typed, facts)) else rule.raises
 

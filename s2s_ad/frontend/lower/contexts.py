@@ -11,7 +11,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core.callee import has_effect
+from s2s_ad.core.callee import may_run_again
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
@@ -34,13 +34,13 @@ def quiet_warnings(lowering: Lowering, node: gast.With, item: gast.withitem) -> 
     if keeps and lowering.evaluate(call.keywords[0].value) is True:
         settings = _silenced(settings)
     before = lowering.filters
-    lowering.filters = True
+    lowering.filters = lowering.settings
     try:
         with lowering.under(settings):
             left = lowering.run(node.body)
     finally:
         lowering.filters = before
-    if keeps and any(map(has_effect, lowering.builder.body[start:])):
+    if keeps and not may_run_again(lowering.builder.body[start:]):
         what = "a print or a warning where warnings are kept"
         raise lowering.refuse(node, what, "leave record=True out")
     return left
@@ -56,24 +56,40 @@ def _is_read(lowering: Lowering, target: gast.AST | None) -> bool:
 def filter_warnings(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
     """warnings.simplefilter and filterwarnings, which say what is shown and compute nothing."""
     action = unwrap(kwargs.get("action", args[0] if args else None))
-    if not lowering.filters:
+    if lowering.filters is None:
         raise SharedMemoryError(
             "S2S207",
             "the filters of warnings, which stand outside the function, are changed",
             help="do so under 'with warnings.catch_warnings():'",
         )
     if action == "error":
-        raise UnsupportedError(
-            "S2S201", "warnings that are raised as errors", help="check the values: np.isfinite"
-        )
-    if action == "ignore" and any(map(_hides_numerical, (*args[1:], kwargs.get("category")))):
-        lowering.settings = _silenced(lowering.settings)
+        category = _category_raised(args[1:], kwargs)
+        lowering.settings = tuple((dict(lowering.filters) | {category: "raise"}).items())
+        return
+    if any(map(_hides_numerical, (*args[1:], kwargs.get("category")))):
+        kinds = tuple(each for each in lowering.settings if each[0] in KINDS)  # nothing is an error
+        lowering.settings = _silenced(kinds) if action == "ignore" else kinds
 
 
 def _silenced(settings: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The settings where no warning is shown; what raises does so still."""
     quiet = dict.fromkeys(KINDS, "ignore") | dict(settings)
     return tuple((name, each if each == "raise" else "ignore") for name, each in quiet.items())
+
+
+def _category_raised(args: list, kwargs: dict[str, Any]) -> str:
+    """The class of warnings that are raised as errors, if NumPy's are among them."""
+    given = [*map(unwrap, args), unwrap(kwargs.get("category", Warning))]
+    if (
+        given[0] not in (Warning, RuntimeWarning)
+        or len(args) > 1
+        or kwargs.keys() - {"action", "category"}
+    ):
+        help = (
+            "let all be errors, or RuntimeWarning: warnings.simplefilter('error', RuntimeWarning)"
+        )
+        raise UnsupportedError("S2S201", "some warnings that are raised as errors", help=help)
+    return given[0].__name__
 
 
 def _hides_numerical(category: Any) -> bool:

@@ -215,7 +215,8 @@ class Lowering:
         self.left: Any = None  # the frame that was left last
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
-        self.filters = False  # whether filters of warnings are put back later
+        #: the settings outside of the context by which filters of warnings are put back
+        self.filters: tuple[tuple[str, str], ...] | None = None
         self.written_twice = 0  # see `tail_duplication`
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import logging
 import operator
 import re
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -92,6 +94,19 @@ def raised(lowering: Lowering, node: gast.Raise) -> Any:
         return lowering.run(paths)
     keep_statement(lowering, node)
     raise Raises
+
+
+def _left_for_good(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`sys.exit(message)`, which raises SystemExit."""
+    given = [as_expression(lowering, each) for each in args]
+    emit(lowering, gast.Raise(gast.Call(form.constant(SystemExit), given, []), None))
+    raise Raises
+
+
+HANDLERS[sys.exit] = _left_for_good
+for _name in ("exit", "quit"):  # Python runs without them, too
+    if hasattr(builtins, _name):
+        HANDLERS[getattr(builtins, _name)] = _left_for_good
 
 
 def _paths_of_raise(lowering: Lowering, node: gast.Raise) -> list[gast.stmt] | None:
