@@ -250,7 +250,7 @@ def _swapaxes(x: Symbol, axis1: int, axis2: int) -> Any:
 def _transpose_method(x: Symbol, axes: tuple) -> Any:
     if not axes:
         return np.transpose(x)
-    return np.transpose(x, axes[0] if isinstance(axes[0], tuple) else axes)
+    return np.transpose(x, axes[0] if isinstance(axes[0], tuple | list | None) else axes)
 
 
 register(ExpandDims(np.expand_dims, "expand_dims"))
