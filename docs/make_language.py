@@ -183,7 +183,8 @@ def refusals() -> Iterable[str]:
 
 def functions() -> Iterable[str]:
     """Python's own functions, and what arrays have."""
-    given = [each for each in HANDLERS if callable(each) and not is_method(each)]
+    named = [each for each in HANDLERS if hasattr(each, "__name__")]  # `exit` has none
+    given = [each for each in named if callable(each) and not is_method(each)]
     own = [each for each in given if getattr(each, "__module__", "") != "gast.gast"]
     functions = [each for each in own if module_of(each) is None]  # SciPy's come when they are met
     known = {name for name in map(describe, functions) if not name.startswith("s2s_ad")}

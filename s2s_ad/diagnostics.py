@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from dataclasses import dataclass
 from os.path import basename
@@ -42,7 +43,8 @@ class Origin:
     """A place in the user's code: 1-based line, 0-based column, as Python counts them.
 
     `root` is the line of the differentiated function that led here: the call of a helper;
-    `settings` those of `np.errstate` under which the code there runs.
+    `settings` those of `np.errstate` under which the code there runs, and the classes of warnings
+    that are raised; "calm" is what does not raise though the user's statements around it do.
     """
 
     file: str
@@ -58,6 +60,13 @@ class Origin:
     def raises(self) -> bool:
         """Whether NumPy raises FloatingPointError there, by `np.errstate(...="raise")`."""
         return any(value == "raise" for _, value in self.settings)
+
+    @property
+    def calm(self) -> Origin:
+        """The origin of what derivatives compute there: an adjoint may be infinite where the
+        function is not, so what raises in the user's statements does not in theirs."""
+        settings = ((name, "calm" if each == "raise" else each) for name, each in self.settings)
+        return dataclasses.replace(self, settings=tuple(settings)) if self.raises else self
 
     @property
     def place(self) -> str:

@@ -423,15 +423,9 @@ class Readers:
 
 
 def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:
-    """The settings of np.errstate under which a statement runs.
-
-    What the user lets raise is let so in his statements alone: an adjoint may be infinite where the
-    function is not.
-    """
+    """The settings of np.errstate that a statement needs around it."""
     settings = () if statement.origin is None else statement.origin.settings
-    if statement.phase in DERIVED:
-        return tuple(each for each in settings if each[1] != "raise")
-    return settings
+    return tuple(each for each in settings if each[1] != "calm")
 
 
 @dataclass(frozen=True, slots=True)

@@ -352,15 +352,16 @@ def _counted(line: Line) -> gast.AST | None:
 
 
 def _needed(line: Line, around: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The settings of a line: those `around` it where it has none, but that nothing raises which
-    is a derivative's."""
-    own = settings_of(line.statement)
-    if line.statement.phase in DERIVED and any(each == "raise" for _, each in around):
-        calm = {name: "warn" if each == "raise" else each for name, each in around if name in KINDS}
-        if any(name not in KINDS for name, _ in around):
-            calm = dict.fromkeys(KINDS, "ignore")  # or a warning is raised
-        return tuple((calm | dict(own)).items())
-    return own or around
+    """The settings of a line: those `around` it where it has none of its own, but that nothing
+    raises which is to be calm."""
+    own, origin = settings_of(line.statement), line.statement.origin
+    is_calm = line.statement.phase in DERIVED or (origin is not None and own != origin.settings)
+    if not is_calm or all(each != "raise" for _, each in around):
+        return own or around
+    calm = {name: "warn" if each == "raise" else each for name, each in around if name in KINDS}
+    if any(name not in KINDS for name, _ in around):
+        calm = dict.fromkeys(KINDS, "ignore")  # or a warning is raised
+    return tuple((calm | dict(own)).items())
 
 
 def under(

@@ -131,7 +131,8 @@ def _place(statement: form.Statement, call: form.Statement | None) -> tuple[Orig
     if call is None or call.origin is None:
         return statement.origin, statement.phase
     own = statement.origin.settings if statement.origin is not None else ()
-    return replace(call.origin, settings=(*call.origin.settings, *own)), call.phase
+    settings = dict(call.origin.settings) | dict(own)
+    return replace(call.origin, settings=tuple(settings.items())), call.phase
 
 
 INLINE = Pass("inline", in_place)

@@ -78,7 +78,7 @@ def an_array_of_what_is_a_list_on_one_path(x):
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),
         (nests_each_pass, (1.5, 9.0), "", ""),
-        (deleted, (1.5,), "return y", "before it is assigned"),
+        (deleted, (1.5,), "return y", "after it was deleted"),
         (tuple_of_many, (X,), "return tuple(doubled)", "make a list"),
         (a_number, (1.5,), "for y in x:", "number"),
         (returns_at_the_end, (1.5,), "try:", "finally"),

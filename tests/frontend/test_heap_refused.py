@@ -290,7 +290,7 @@ CASES = {
     cell: ((X,), MUTABLE, "ITEMS.extend(kept)", "has_aux=True"),
     class_attribute: ((X,), MUTABLE, "Holder.total = x[0]", "return"),
     complex_into_real: ((X,), "S2S203", "y[0] = 1j", "complex"),
-    deleted: ((X,), "S2S202", "return y", "before it is assigned"),
+    deleted: ((X,), "S2S202", "return y", "after it was deleted"),
     in_a_list_of_unknown_length: ((X, 3), MUTABLE, "items.append(y)", COPY),
     integers_take_no_floats: ((X,), "S2S203", "n += x", "int64"),
     item_of_a_number: ((X,), "S2S203", "s[0] = 1.0", "number"),

@@ -59,6 +59,7 @@ SHAPES = [
     case("np.transpose(x, (-1, 0, 1))", x=real(2, 3, 4)),
     case("x.transpose(0, 2, 1)", x=real(2, 3, 4), **LIKE),
     case("x.transpose((0, 2, 1))", x=real(2, 3, 4), **LIKE),
+    case("np._core.umath.clip(x, -0.5, 0.75)", x=real(2, 3)),
     case("x.transpose([0, 2, 1])", x=real(2, 3, 4), **LIKE),
     case("x.transpose(None)", x=real(2, 3), **LIKE),
     case("np.moveaxis(x, 0, -1)", x=real(2, 3, 4), **LIKE),

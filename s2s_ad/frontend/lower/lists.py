@@ -255,8 +255,10 @@ def entry(lowering: Lowering, value: Tree, key: Any) -> Any:
     factory = value.factory if isinstance(value, Box) else None
     if factory is None:
         error = KeyError(key)
-        texts = [each for each in entries_of(value) if isinstance(each, str)]
-        if isinstance(key, str) and key not in texts:
+        content = value.content if isinstance(value, Box) else value
+        is_known = isinstance(content, Tree) and content.kind is dict
+        if isinstance(key, str) and is_known and key not in content.keys:
+            texts = [each for each in content.keys if isinstance(each, str)]
             shown = ", ".join(map(repr, texts)) if len(texts) <= MOST_SHOWN else "others"
             error.add_note(did_you_mean(key, texts) or f"its keys are {shown}")
         return read_entry(lowering, value, key, error)
