@@ -847,6 +847,21 @@ def ranges_in_functions(x):
     return np.sum(steps * np.multiply(range(2), y[:2])) + np.sum(y * range(3)) * np.mean(grid)
 
 
+class Problem:
+    def evaluated(self, x, power):
+        return np.sum(x) ** power
+
+
+def calls_that_fit_on_the_path_that_is_taken(x):
+    problem = Problem()
+    if np.sum(x) < 0:
+        return problem.evaluated(x, 2, "more")
+    try:
+        return problem.evaluated(x)
+    except TypeError:
+        return problem.evaluated(x, 3)
+
+
 def guards_that_end_the_program(x):
     if np.ndim(x) > 3:
         exit(1)
@@ -1155,6 +1170,7 @@ AROUND = [
 ]
 AROUND += [of_types_in_brackets, ranges_beside_arrays, sorted_by_what_is_known]
 AROUND += [
+    calls_that_fit_on_the_path_that_is_taken,
     guards_that_end_the_program,
     ranges_in_functions,
     methods_that_stand_for_syntax,
@@ -1349,3 +1365,8 @@ def test_what_a_solver_says_is_asked_of_its_result():
     assert grad(of_a_solver)(8.0) == pytest.approx(1 / 12)
     with pytest.raises(S2SError, match="inside a print"):
         grad(prints_a_solution)(1.0)
+
+
+def test_a_call_that_does_not_fit_raises_where_a_path_comes_to_it():
+    with pytest.raises(TypeError, match=r"evaluated.* too many positional arguments"):
+        grad(calls_that_fit_on_the_path_that_is_taken)(-X)

@@ -641,9 +641,11 @@ def bind(
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(
-            "S2S203", f"{name}: {error}", origin=lowering.builder.origin
-        ) from None
+        error = TypeError(f"{name}() {error}")
+        raises = lowering.there_is_none(error)  # Python does on this path, if it is taken
+        if raises is not error:
+            raise raises from None
+        raise ArgumentTypeError("S2S203", f"{error}", origin=lowering.builder.origin) from None
     bound.apply_defaults()
     arguments = dict(bound.arguments)
     for parameter in signature.parameters.values():
