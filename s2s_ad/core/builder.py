@@ -448,8 +448,8 @@ class Builder:
             self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
             nodes = {name: to_node(value) for name, value in params.items()}
             atoms = tuple(map(to_node, operands))
-            calm = self.derived and self.origin is not None
-            place = self.origin.calm if calm else self.origin, self.phase
+            origin = self.origin.calm if self.origin and self.derived else self.origin
+            place = origin, self.phase
             made = form.Op(result.name, rule, atoms, nodes, *place, waits, tuple(required))
             self.body.append(made.trusted(self.trusted) if self.trusted else made)
             self.definitions[result.name] = (rule, operands, params)
