@@ -368,6 +368,10 @@ class Rule:
         """The operands that the result is zero with, each where it is zero everywhere."""
         return (0,) if self.moves else self.linear
 
+    def odd_in(self) -> tuple[int, ...]:
+        """The operands, one by one, the negative of which gives the negative of the result."""
+        return (0,) if self.moves or self.sums else self.linear
+
     def is_finite(self, builder: Emitter, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""
         return self.is_total(operands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,6 +72,7 @@ class Refold:
             self._count(each)
         self.returned = output
         self.opened = lines
+        self.goes_back = False  # whether the block is that of a loop back that needs its index
 
     def _count(self, line: Line) -> None:
         read = line.reads()
@@ -175,10 +176,14 @@ class Refold:
         elif head is not None:
             head = self._folded(head)
         index = None if line.index is None else self._folded(line.index)
+        before = self.goes_back
+        if kind == "for":
+            self.goes_back = line.backwards and _needs_index(line, self.program.facts)
         blocks = tuple(
             self._block(each, tried=kind == "try" and position == 0)
             for position, each in enumerate(line.blocks)
         )
+        self.goes_back = before
         return replace(line, expression=head, index=index, blocks=blocks)
 
     def _composed(self, call: gast.Call, name: str = "") -> tuple[gast.AST, int]:
@@ -230,8 +235,9 @@ class Refold:
             return False
         hint = self.program.hints.get(name, TEMPORARY)
         if hint.kind != "temporary" and not self._is_stored(name, hint):
-            told = hint.kind == "derived" and self._is_told(line, size)
-            return told and not readers.replaces(line.name, read)
+            derived = hint.kind == "derived"
+            told = self._is_told(line, size) if derived else self._is_part(line, readers)
+            return told and not readers.replaces(name, read)
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
@@ -251,6 +257,12 @@ class Refold:
         if name in self.gathered and statement.phase in DERIVED:
             more = 2  # the element that it becomes part of says what it is
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
+
+    def _is_part(self, line: Line, readers: Readers) -> bool:
+        """Whether a loop back reads, in one place, an element that the user has named."""
+        name, rule = line.name, rule_of(line.expression.func.value)
+        once = self.counts[name] == 1 and name not in self.outputs | self.read_by_effect
+        return self.goes_back and once and rule.written_short and name not in readers.nested
 
     def _is_told(self, line: Line, size: int) -> bool:
         """Whether the one place where an adjoint is read says what it is."""
@@ -363,6 +375,21 @@ def _alone(line: Line, expression: gast.AST, folded: list[Origin]) -> Line:
     made = replace(line, kind="effect", name="", expression=gast.Expr(expression))
     made.folded = folded
     return made
+
+
+def _needs_index(loop: Line, facts: Mapping[str, values.AbstractValue]) -> bool:
+    """Whether the index of a loop is read by more than the items that it could be a loop over."""
+    indices = {loop.name}
+    for each in flat(loop.blocks[0]):
+        if indices.isdisjoint(each.reads()):
+            continue
+        if each.kind != "assign":
+            return True
+        if facts.get(each.name) == values.Scalar(int):
+            indices.add(each.name)
+        elif not rule_of(each.expression.func.value).written_short:
+            return True
+    return False
 
 
 def _has_keys(output: Any) -> bool:

@@ -29,7 +29,7 @@ SIMPLE = (gast.Assign, gast.AugAssign, gast.Expr, gast.Return)
 def without_lines_between(body: list[gast.stmt]) -> list[gast.stmt]:
     """The statements of a function, fewer where one is part of another.
 
-    Before: `x = xs.pop(); y_bar += x`; after: `y_bar += xs.pop()`.
+    Before: `x = xs.pop(); y_bar += x`; after: `y_bar += xs.pop()`; so is what an `if` asks for.
     Before: `x = 2 * y; a[i] = x; b[j] = x`; after: `a[i] = b[j] = 2 * y`.
     """
     names = [each for part in body for each in gast.walk(part) if isinstance(each, gast.Name)]
@@ -75,6 +75,8 @@ def _is_taken_later(
 ) -> bool:
     """Take an item off its list where it is read, unless the list is looked at before that."""
     for each in behind:
+        if isinstance(each, gast.If) and name in names_of(each.test):
+            return _is_asked(statement, name, source, each)
         mentioned = names_of(each)
         if isinstance(each, SIMPLE) and name in mentioned and source not in mentioned:
             if not _substitute(each, name, statement.value):
@@ -84,6 +86,16 @@ def _is_taken_later(
         if not isinstance(each, SIMPLE) or {name, source} & mentioned:
             return False
     return False
+
+
+def _is_asked(statement: gast.Assign, name: str, source: str, branch: gast.If) -> bool:
+    """Take an item off its list where a branch asks for it: `if conditions.pop():`."""
+    asked = gast.Expr(branch.test)
+    if source in names_of(branch.test) or not _substitute(asked, name, statement.value):
+        return False
+    branch.test = asked.value
+    absorb(branch, [statement])
+    return True
 
 
 def _substitute(node: gast.AST, name: str, value: gast.AST) -> bool:

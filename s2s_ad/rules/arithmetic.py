@@ -14,7 +14,15 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
-from s2s_ad.core.magnitudes import is_off_zero, is_settled, note_steep, times_settled
+from s2s_ad.core.magnitudes import (
+    is_off_zero,
+    is_settled,
+    least,
+    note_steep,
+    rely_on,
+    stays_finite,
+    times_settled,
+)
 from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
@@ -22,6 +30,7 @@ from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise, keeps_its_type
 from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
+    Extreme,
     Masked,
     Write,
     chosen_product,
@@ -132,16 +141,21 @@ def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
     """The slope of y = c / (k + e) by e, times e: y * (1 - k / (k + e)), finite where e is not.
 
     With e = exp(-x) and c = k = 1 that is the derivative of the logistic function, y * (1 - y).
+    Where e is selected, because x may be infinite, so is the last factor.
     """
     for product, e in ((a, b), (b, a)):
         inner = builder.operands_of(product, operator.mul)
         y_bar, slope = inner if inner and is_settled(builder, inner[1]) else (1.0, product)
-        y = _reached(builder, slope, e)
+        where = builder.definition(e)[1] if is_settled(builder, e) else [None, e, None]
+        y = _reached(builder, slope, where[1])
         if y is None:
             continue
         _, (c, total), _ = builder.definition(y)
         k = next(each for each in builder.definition(total)[1] if not isinstance(each, Symbol))
-        return y_bar * y * (1 - (k / c * y if _is_number(c) else k / total))
+        rest = 1 - (k / c * y if _is_number(c) else k / total)
+        if where[0] is None:
+            return y_bar * y * rest
+        return times_settled(y_bar * y, np.where(where[0], rest, 0.0))
     return None
 
 
@@ -219,6 +233,28 @@ def has_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = F
     indices = (0, 1) if both else rule.linear
     found = (has_factor(builder, operands[index], factor, farthest - 1) for index in indices)
     return all(found) if both else any(found)
+
+
+def is_zero_with(builder: Builder, product: Any, factor: Symbol, farthest: int = FARTHEST) -> bool:
+    """Whether a product is 0 wherever a factor of it is: the other ones are finite."""
+    if is_same(product, factor):
+        return True
+    rule, operands, _ = builder.definition(product)
+    if not isinstance(rule, ALGEBRA) or not farthest:
+        return False
+    if isinstance(rule, Power):
+        return has_factor(builder, product, factor)
+    if isinstance(rule, Sum | Difference):
+        return all(is_zero_with(builder, each, factor, farthest - 1) for each in operands)
+    if isinstance(rule, Quotient) and not rule.is_finite(builder, operands):
+        return False
+    for index in rule.linear:
+        if is_zero_with(builder, operands[index], factor, farthest - 1):
+            others = [x for at, x in enumerate(operands) if at != index and isinstance(x, Symbol)]
+            for each in others:
+                rely_on(builder, each)
+            return all(stays_finite(builder, each) for each in others)
+    return False
 
 
 def without_factor(builder: Builder, product: Any, factor: Symbol) -> Any:
@@ -898,6 +934,32 @@ class Clip(Masked):
             bound, function = (high, np.minimum) if low is None else (low, np.maximum)
             return x if bound is None else builder.call(function, (x, bound), {})
         return builder.emit(self, [x, low, high], {})
+
+
+class Limit(Extreme):
+    """np.maximum and np.minimum: of y = max(x, 0) what has y as a factor needs no mask y > 0."""
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        other, y = operation.operands[1 - position], operation.result
+        is_zero = _is_number(other) and not other
+        if is_zero and isinstance(y_bar, Symbol) and is_zero_with(y.builder, y_bar, y):
+            return y_bar
+        return super().factor(position, operation, y_bar)
+
+
+def subtractable(y: Any) -> Any:
+    """The value, or 0 where it is -inf, whose difference with -inf is no number."""
+    low = least(y.builder, y) if isinstance(y, Symbol) else y
+    return np.where(y == -np.inf, 0.0, y) if low is None or low == -math.inf else y
+
+
+class LogOfSum(Elementwise):
+    """np.logaddexp and its kin: not below any of its operands."""
+
+    space: ClassVar[dict[str, Any]] = {"subtractable": subtractable}
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        return max((low for low in map(of, operands) if low is not None), default=None)
 
 
 #: through which a factor is looked for

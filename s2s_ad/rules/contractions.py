@@ -107,8 +107,13 @@ class Contract(Rule):
                 spec = f"{order},{b}->{out}" if position == 0 else f"{a},{order}->{out}"
                 both = (inner[0], operands[1]) if position == 0 else (operands[0], inner[0])
                 return builder.call(runtime.contract, (spec, *both), {})
+        if builder.derived and (turned := _without_sign(builder, operands, (a, b, out))):
+            return -builder.emit(self, turned, params)
         spec = _without_turns(builder, operands, (a, b, out)) if builder.derived else params["spec"]
         return None if spec == params["spec"] else builder.emit(self, operands, {"spec": spec})
+
+    def odd_in(self) -> tuple[int, ...]:
+        return (0, 1)
 
     def symmetric_with(
         self, builder: Builder, operands: list, params: dict[str, Any]
@@ -167,6 +172,19 @@ class Contract(Rule):
         spec = call.keywords[0].value.value
         real = all(values.is_real(facts(each)) for each in call.args)
         return product_surface(spec, *call.args, real=real)
+
+
+def _without_sign(builder: Builder, operands: list, letters: tuple[str, str, str]) -> list:
+    """The operands, without the sign that the user gives to one with no fewer axes than the
+    result: what that is the negative of is at hand."""
+    for position in (0, 1):
+        rule, inner, _ = builder.definition(operands[position])
+        negative = rule is not None and rule.function is operator.neg
+        if not negative or operands[position].name in builder.derived_names:
+            continue
+        if len(letters[position]) >= len(letters[2]):
+            return [*operands[:position], inner[0], *operands[position + 1 :]]
+    return []
 
 
 def _without_turns(builder: Builder, operands: list, letters: tuple[str, str, str]) -> str:

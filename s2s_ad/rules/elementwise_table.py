@@ -11,6 +11,8 @@ from s2s_ad.core.registry import METHODS, RULES
 from s2s_ad.rules.arithmetic import (
     Clip,
     Difference,
+    Limit,
+    LogOfSum,
     Masked,
     Multiplication,
     Negative,
@@ -22,7 +24,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
-from s2s_ad.rules.masks import Extreme, Halves, Selection, Where
+from s2s_ad.rules.masks import Halves, Selection, Where
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -84,7 +86,7 @@ elementwise(
     np.fmax,
     "runtime.where_larger(y_bar, a, b, True)",
     "runtime.where_larger(y_bar, b, a, True)",
-    kind=Extreme,
+    kind=Limit,
     alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
@@ -93,7 +95,7 @@ elementwise(
     np.fmin,
     "runtime.where_smaller(y_bar, a, b, True)",
     "runtime.where_smaller(y_bar, b, a, True)",
-    kind=Extreme,
+    kind=Limit,
     alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,
@@ -116,19 +118,21 @@ elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
 # Where both operands are -inf, so is the result: their difference is no number.
 elementwise(
     np.logaddexp,
-    "y_bar * np.exp(a - np.where(y == -np.inf, 0.0, y))",
-    "y_bar * np.exp(b - np.where(y == -np.inf, 0.0, y))",
+    "y_bar * np.exp(a - subtractable(y))",
+    "y_bar * np.exp(b - subtractable(y))",
+    kind=LogOfSum,
 )
 elementwise(
     np.logaddexp2,
-    "y_bar * np.exp2(a - np.where(y == -np.inf, 0.0, y))",
-    "y_bar * np.exp2(b - np.where(y == -np.inf, 0.0, y))",
+    "y_bar * np.exp2(a - subtractable(y))",
+    "y_bar * np.exp2(b - subtractable(y))",
+    kind=LogOfSum,
 )
 elementwise(
     np.maximum,
     "runtime.where_larger(y_bar, a, b)",
     "runtime.where_larger(y_bar, b, a)",
-    kind=Extreme,
+    kind=Limit,
     alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
@@ -137,7 +141,7 @@ elementwise(
     np.minimum,
     "runtime.where_smaller(y_bar, a, b)",
     "runtime.where_smaller(y_bar, b, a)",
-    kind=Extreme,
+    kind=Limit,
     alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -81,6 +82,11 @@ class Roll(Along):
         axis = static(params["axis"], "axis of np.roll")
         shift = _whole(params["shift"])
         return {"shift": shift} | ({} if axis is None else {"axis": axis})
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        rule, inner, _ = builder.definition(operands[0])
+        negative = builder.derived and rule is not None and rule.function is operator.neg
+        return -np.roll(inner[0], **params) if negative else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         shift = operation["shift"]

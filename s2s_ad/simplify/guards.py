@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import gast
 import numpy as np
@@ -59,6 +61,9 @@ def _slope(
 
 def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> bool:
     """Whether a value is 0 where the condition does not hold."""
+    added = _added(made, slope)
+    if added is not None:
+        return _is_idle(made, asked, added)
     found = (asked.function, *(getattr(each, "value", None) for each in asked.operands[1:]))
     return any(
         found == condition
@@ -66,6 +71,25 @@ def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> boo
         and _stays_finite(made, slope, position)
         for position, condition in slope.rule.vanishes.items()
     )
+
+
+def _added(made: Mapping[str, form.Op], slope: form.Op) -> form.Op | None:
+    """The e of a slope 1 - k / (k + e), which is 0 where e is."""
+    one, quotient = _numbered(made, slope, operator.sub)
+    dividend, total = _numbered(made, quotient, operator.truediv)
+    numbers = dict(_numbered(made, total, operator.add, position) for position in (0, 1))
+    return numbers.get(dividend) if one == 1 and dividend is not None else None
+
+
+def _numbered(
+    made: Mapping[str, form.Op], statement: form.Op | None, function: Callable, position: int = 0
+) -> tuple[Any, form.Op | None]:
+    """The number that is one operand of a function of two, and what computes the other."""
+    if statement is None or statement.function is not function:
+        return None, None
+    number, other = statement.operands[position], statement.operands[1 - position]
+    value = number.value if isinstance(number, gast.Constant) else None
+    return value, made.get(getattr(other, "id", ""))
 
 
 def _stays_finite(made: Mapping[str, form.Op], slope: form.Op, position: int) -> bool:

@@ -32,10 +32,12 @@ from s2s_ad.simplify.popped import READ_POPPED
 from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SCALE_LAST, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.shared_factors import JOIN_PRODUCTS
+from s2s_ad.simplify.signs import TURN_SIGNS
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
 from s2s_ad.simplify.undefined import BIND
 from s2s_ad.simplify.unread import KEEP_UNREAD
+from s2s_ad.simplify.vector_factors import VECTORS_APART
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 
@@ -66,9 +68,11 @@ def _before_text(hoist: Pass, late: Pass, *last: Pass) -> tuple[Pass, ...]:
             CONTRACT,
             JOIN_PRODUCTS,
             SCALE_LAST,
+            VECTORS_APART,
             UNGUARD,
             COLLECT,
             SHARE,
+            TURN_SIGNS,
             OWN_NEGATIVES,
             TAKE_OUT_FACTORS,
             DROP_LEADING_AXES,

@@ -240,7 +240,7 @@ class _Product:
             if self.counts[name] > 1 or source.phase not in DERIVED:
                 continue
             y, divisor = source.operands
-            alike = all(_are_alike(self.program.fact(each), fact) for each in (x, y))
+            alike = all(are_alike(self.program.fact(each), fact) for each in (x, y))
             if not alike or not self._is_same_along(total, fact, self.program.fact(divisor)):
                 continue
             product, summed = fresh_name(), fresh_name()
@@ -296,7 +296,7 @@ class _Product:
         return source.beside(name, operator.getitem, source.operands, {"index": index})
 
 
-def _are_alike(one: object, other: object) -> bool:
+def are_alike(one: object, other: object) -> bool:
     """Whether an array has the dtype and shape of one that it broadcasts with."""
     same = values.same_shape(values.shape_of(one), values.shape_of(other))
     return same and values.strong_dtype(one) == values.strong_dtype(other)

@@ -8,7 +8,7 @@ each pass adds.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -123,9 +123,10 @@ class Backward:
         found = {each.name: self._start_fact(each) for each in self.adjoints}
         facts = {each.name: self._fact(each, found[each.name]) for each in self.adjoints}
         starts = [each.start for each in self.adjoints]
-        bounded = all(stays_finite(self.builder, each) for each in starts)
+        finite = {each.name for each in self.adjoints if stays_finite(self.builder, each.start)}
+        unbounded = {each.name for each in self.adjoints} - finite
         while True:
-            sweep, results = self._swept(facts, bounded=bounded)
+            sweep, results = self._swept(facts, unbounded)
             changed = self.alike.intersection(each.name for each, _ in results)
             if changed:
                 self.alike -= changed
@@ -134,8 +135,10 @@ class Backward:
             if relies(sweep.builder):
                 for each in starts:
                     rely_on(self.builder, each)
-                if bounded and not all(stays_finite(sweep.builder, each) for _, each in results):
-                    bounded = False
+                changing = {each.name: value for each, value in results}
+                more = changing.keys() - unbounded  # what each pass leaves as it was stays finite
+                if not all(stays_finite(sweep.builder, changing[name]) for name in more):
+                    unbounded |= more
                     continue
             after = {
                 each.name: values.join(facts[each.name], sweep.builder.fact(result))
@@ -195,7 +198,7 @@ class Backward:
         return shape is not None and shape == values.shape_of(after)
 
     def _swept(
-        self, facts: Mapping[str, Any], *, bounded: bool
+        self, facts: Mapping[str, Any], unbounded: Collection[str]
     ) -> tuple[Any, list[tuple[Carried, Any]]]:
         """(the sweep, the adjoints that a pass changes and what they are after it)."""
         builder, atoms = Builder(), self.body.outputs()
@@ -214,7 +217,7 @@ class Backward:
             hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
             fact = self._in_pass(sweep, each, facts[each.name])
             before[each] = builder.adopt(each.name, fact, hint)
-            hand_in(builder, [each.name], bounded=bounded)
+            hand_in(builder, [each.name], bounded=each.name not in unbounded)
             if each.out is None:
                 sweep.adjoints[each.leaf] = before[each]
         for each in self.adjoints:

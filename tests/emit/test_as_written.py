@@ -293,11 +293,62 @@ def in_parts(x):
     return np.sum(split(A) * split(A * A[0]))
 
 
+def answers(x):
+    """The slope of a logistic function is one, whatever stands above and in its exponential."""
+    z = np.exp(x[0]) * x
+    p = 0.2 + (1.0 - x[1]) / (1.0 + np.exp(-z))
+    return np.sum(np.log(p)) + np.sum(np.logaddexp(0.0, z))
+
+
+def ordered(x):
+    """A pass back asks for what was kept, and reads an element where it needs it."""
+    level = total = 0.0
+    for order in x:
+        level = level + order - 0.3
+        if level >= 0:
+            total += 0.5 * level
+        else:
+            total -= level
+        total += 0.05 * order**2
+    return total
+
+
+def shortfalls(x):
+    """What has max(y, 0) as a factor is 0 where that is: no mask says it once more."""
+    level, total = np.zeros(3), 0.0
+    for each in x:
+        level = level + np.array([1.0, 2.0, 3.0]) * each / x[0]
+        short = np.maximum(1.0 - level, 0.0)
+        total += np.sum(short**2)
+    return total * x[1]
+
+
+def residuals_of_rows(x):
+    errors = 0.3 - x[np.array([0, 2, 1, 0])]
+    return np.mean(errors**2) + 0.1 * np.sum(x**2)
+
+
+def fitted_sum(x):
+    t = np.array([0.1, 0.5, 0.7])
+    model = np.exp(-np.outer(t, x)) @ np.exp(x)
+    return np.sum((t - model) ** 2)
+
+
+def on_a_circle(x):
+    return np.sum((np.roll(x, -1) - np.roll(x, 1)) ** 3) + np.sum(np.cos(-np.outer(x, x) @ x))
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "fn, expected, avoided",
     [
         (mixed, ["* (c - h)"], []),
+        (answers, [], ["isfinite", "== -np.inf"]),
+        (ordered, ["if saved.pop():", "0.1 * x[i]"], ["order = "]),
+        (shortfalls, [], ["where", "> 0"]),
+        (residuals_of_rows, ["-0.5 * errors"], ["-errors", "-("]),
+        (fitted_sum, ["t * model_bar @ "], ["outer(model", "outer(tw"]),
+        (on_a_circle, [], ["roll(-", "@ (-", "@ -"]),
         (clipped_ratio, [], ["where_smaller(z_bar"]),
         (wrapped, ["% (2 * np.pi) - np.pi", "np.pi / 180"], ["6.28"]),
         (counted, ["- len(x)"], ["1.0 * len"]),
