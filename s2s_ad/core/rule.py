@@ -162,6 +162,8 @@ class Rule:
     inserts_axes = False
     #: takes away axes of length one, where `axis` says
     removes_axes = False
+    #: how the result compares with a number where it is the other operand: > of np.maximum
+    passes: Callable | None = None
     #: true of an array where it is true of any part of it
     disjunction = False
     #: the truth that the result has only where each operand has it: True of `and`, False of `or`

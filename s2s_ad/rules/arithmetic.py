@@ -19,8 +19,6 @@ from s2s_ad.core.magnitudes import (
     is_settled,
     least,
     note_steep,
-    rely_on,
-    stays_finite,
     times_settled,
 )
 from s2s_ad.core.parts import as_complex
@@ -30,7 +28,6 @@ from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise, keeps_its_type
 from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
-    Extreme,
     Masked,
     Write,
     chosen_product,
@@ -233,28 +230,6 @@ def has_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = F
     indices = (0, 1) if both else rule.linear
     found = (has_factor(builder, operands[index], factor, farthest - 1) for index in indices)
     return all(found) if both else any(found)
-
-
-def is_zero_with(builder: Builder, product: Any, factor: Symbol, farthest: int = FARTHEST) -> bool:
-    """Whether a product is 0 wherever a factor of it is: the other ones are finite."""
-    if is_same(product, factor):
-        return True
-    rule, operands, _ = builder.definition(product)
-    if not isinstance(rule, ALGEBRA) or not farthest:
-        return False
-    if isinstance(rule, Power):
-        return has_factor(builder, product, factor)
-    if isinstance(rule, Sum | Difference):
-        return all(is_zero_with(builder, each, factor, farthest - 1) for each in operands)
-    if isinstance(rule, Quotient) and not rule.is_finite(builder, operands):
-        return False
-    for index in rule.linear:
-        if is_zero_with(builder, operands[index], factor, farthest - 1):
-            others = [x for at, x in enumerate(operands) if at != index and isinstance(x, Symbol)]
-            for each in others:
-                rely_on(builder, each)
-            return all(stays_finite(builder, each) for each in others)
-    return False
 
 
 def without_factor(builder: Builder, product: Any, factor: Symbol) -> Any:
@@ -934,17 +909,6 @@ class Clip(Masked):
             bound, function = (high, np.minimum) if low is None else (low, np.maximum)
             return x if bound is None else builder.call(function, (x, bound), {})
         return builder.emit(self, [x, low, high], {})
-
-
-class Limit(Extreme):
-    """np.maximum and np.minimum: of y = max(x, 0) what has y as a factor needs no mask y > 0."""
-
-    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
-        other, y = operation.operands[1 - position], operation.result
-        is_zero = _is_number(other) and not other
-        if is_zero and isinstance(y_bar, Symbol) and is_zero_with(y.builder, y_bar, y):
-            return y_bar
-        return super().factor(position, operation, y_bar)
 
 
 def subtractable(y: Any) -> Any:

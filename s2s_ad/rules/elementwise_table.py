@@ -11,7 +11,6 @@ from s2s_ad.core.registry import METHODS, RULES
 from s2s_ad.rules.arithmetic import (
     Clip,
     Difference,
-    Limit,
     LogOfSum,
     Masked,
     Multiplication,
@@ -24,7 +23,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
-from s2s_ad.rules.masks import Halves, Selection, Where
+from s2s_ad.rules.masks import Extreme, Halves, Selection, Where
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -86,7 +85,7 @@ elementwise(
     np.fmax,
     "runtime.where_larger(y_bar, a, b, True)",
     "runtime.where_larger(y_bar, b, a, True)",
-    kind=Limit,
+    kind=Extreme,
     alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
@@ -95,7 +94,7 @@ elementwise(
     np.fmin,
     "runtime.where_smaller(y_bar, a, b, True)",
     "runtime.where_smaller(y_bar, b, a, True)",
-    kind=Limit,
+    kind=Extreme,
     alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,
@@ -132,7 +131,7 @@ elementwise(
     np.maximum,
     "runtime.where_larger(y_bar, a, b)",
     "runtime.where_larger(y_bar, b, a)",
-    kind=Limit,
+    kind=Extreme,
     alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
@@ -141,7 +140,7 @@ elementwise(
     np.minimum,
     "runtime.where_smaller(y_bar, a, b)",
     "runtime.where_smaller(y_bar, b, a)",
-    kind=Limit,
+    kind=Extreme,
     alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,

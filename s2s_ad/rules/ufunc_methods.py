@@ -85,7 +85,7 @@ def _row_adjoint(row: Elementwise) -> Callable:
 
     def adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
         names = {"np": np, "runtime": Helpers(x.builder, runtime), "a": x, "y": y, "y_bar": y_bar}
-        return eval(compiled(row.adjoints[0]), names)
+        return eval(compiled(row.adjoints[0]), row.space | names)
 
     return adjoint
 

@@ -34,7 +34,7 @@ def unguard(program: Program) -> Program:
             t2 = y / e
             return t2
     """
-    if not any(each.rule.function is np.where for each in program.body):
+    if not any(each.rule.function in (np.where, operator.mul) for each in program.body):
         return program
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     return rewritten(program, lambda each: _slope(program, made, each) or each)
@@ -46,17 +46,28 @@ def _slope(
     """The slope, where the statement is a guard of it that is idle."""
     if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
         return None
-    if statement.function is not np.where:
-        return None
-    condition, chosen, other = statement.operands
-    asked, slope = (made.get(getattr(each, "id", "")) for each in (condition, chosen))
-    if asked is None or slope is None or getattr(other, "value", None) != 0.0:
-        return None
-    facts = program.facts[statement.target], program.facts[slope.target]
-    alike = values.same_shape(*map(values.shape_of, facts)) and values.is_dtype(
-        values.strong_dtype(facts[0]), values.strong_dtype(facts[1])
-    )
-    return chosen if alike and _is_idle(made, asked, slope) else None
+    for condition, chosen in _guarded(statement):
+        asked, slope = (made.get(getattr(each, "id", "")) for each in (condition, chosen))
+        if asked is None or slope is None:
+            continue
+        facts = program.facts[statement.target], program.facts[slope.target]
+        alike = values.same_shape(*map(values.shape_of, facts)) and values.is_dtype(
+            values.strong_dtype(facts[0]), values.strong_dtype(facts[1])
+        )
+        if alike and _is_idle(made, asked, slope):
+            return chosen
+    return None
+
+
+def _guarded(statement: form.Op) -> list[tuple[gast.AST, gast.AST]]:
+    """What may be a condition, and the value that is 0 where it does not hold."""
+    if statement.function is np.where and len(statement.operands) == 3:
+        condition, chosen, other = statement.operands
+        return [(condition, chosen)] if getattr(other, "value", None) == 0.0 else []
+    if statement.function is operator.mul:
+        a, b = statement.operands
+        return [(a, b), (b, a)]
+    return []
 
 
 def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> bool:
@@ -64,6 +75,8 @@ def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> boo
     added = _added(made, slope)
     if added is not None:
         return _is_idle(made, asked, added)
+    if _asks_for_zero(made, asked) and _is_multiple(made, slope, asked.operands[0]):
+        return True
     found = (asked.function, *(getattr(each, "value", None) for each in asked.operands[1:]))
     return any(
         found == condition
@@ -71,6 +84,29 @@ def _is_idle(made: Mapping[str, form.Op], asked: form.Op, slope: form.Op) -> boo
         and _stays_finite(made, slope, position)
         for position, condition in slope.rule.vanishes.items()
     )
+
+
+def _asks_for_zero(made: Mapping[str, form.Op], asked: form.Op) -> bool:
+    """Whether it is asked if y = max(x, 0) is above 0, or y = min(x, 0) below: y is 0 if not."""
+    if len(asked.operands) != 2:
+        return False
+    y, zero = made.get(getattr(asked.operands[0], "id", "")), getattr(asked.operands[1], "value", 1)
+    if y is None or y.rule.passes is None or asked.function is not y.rule.passes:
+        return False
+    return zero == 0 and any(getattr(each, "value", 1) == 0 for each in y.operands)
+
+
+def _is_multiple(made: Mapping[str, form.Op], statement: form.Op | None, y: gast.AST) -> bool:
+    """Whether a value is another one, or that times numbers."""
+    if statement is None or statement.target == y.id:
+        return statement is not None
+    names = [each for each in statement.operands if isinstance(each, gast.Name)]
+    others = [each.value for each in statement.operands if isinstance(each, gast.Constant)]
+    if len(names) != 1 or len(others) + 1 != len(statement.operands) or not all(others):
+        return False
+    is_linear = statement.operands.index(names[0]) in statement.rule.linear
+    is_plain = statement.rule.elementwise and is_linear
+    return is_plain and _is_multiple(made, made.get(names[0].id), y)
 
 
 def _added(made: Mapping[str, form.Op], slope: form.Op) -> form.Op | None:

@@ -315,12 +315,7 @@ def ordered(x):
 
 def shortfalls(x):
     """What has max(y, 0) as a factor is 0 where that is: no mask says it once more."""
-    level, total = np.zeros(3), 0.0
-    for each in x:
-        level = level + np.array([1.0, 2.0, 3.0]) * each / x[0]
-        short = np.maximum(1.0 - level, 0.0)
-        total += np.sum(short**2)
-    return total * x[1]
+    return np.sum(np.maximum(1.0 - x, 0.0) ** 2) - 0.5 * np.sum(np.minimum(x - 0.7, 0) ** 2)
 
 
 def residuals_of_rows(x):
