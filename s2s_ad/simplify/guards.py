@@ -34,9 +34,9 @@ def unguard(program: Program) -> Program:
             t2 = y / e
             return t2
     """
-    if not any(each.rule.function in (np.where, operator.mul) for each in program.body):
-        return program
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    if not any(map(_guarded, made.values())):
+        return program
     return rewritten(program, lambda each: _slope(program, made, each) or each)
 
 
