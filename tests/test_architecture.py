@@ -57,6 +57,7 @@ MAY_IMPORT = {
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check", "show"},
     "pytest_plugin": {"check", "cli"},
+    "__main__": {"cli"},
     PUBLIC: {"api", "check", "diagnostics", "tensors"},
     "ops": {PUBLIC, "diagnostics", "tensors"},
     "nn": {PUBLIC, "diagnostics", "ops", "tensors"},

@@ -424,7 +424,7 @@ def test_help_shows_the_language_of_like(run, command):
 
 def test_command_runs_as_a_program(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-m", "s2s_ad.cli", "check", "program.py", "grad(td_loss)"]
+    command = [sys.executable, "-m", "s2s_ad", "check", "program.py", "grad(td_loss)"]
     done = subprocess.run(
         [*command, "--like", TD_LIKE], cwd=tmp_path, stdout=subprocess.PIPE, text=True
     )
