@@ -38,6 +38,10 @@ CATALOGUE = {
 ASKS_WHAT_VALUES_ARE = {"S2S203", "S2S204", "S2S207"}
 
 
+#: the kinds of errors that np.errstate tells apart
+KINDS = ("divide", "over", "under", "invalid")
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A place in the user's code: 1-based line, 0-based column, as Python counts them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import gast
 
@@ -15,6 +15,7 @@ def rewritten(
     program: Program,
     change: Callable[[form.Statement], form.Statement | list | gast.AST],
     facts: dict[str, AbstractValue] | None = None,
+    gone: Collection[str] = (),
 ) -> Program:
     """The program with what `change` gives in the place of each statement.
 
@@ -23,6 +24,8 @@ def rewritten(
 
     Args:
         facts: those of the program, to which `change` may add those of new names.
+        gone: results, to which `change` may add, that nothing reads any more: what computes them
+            goes, too.
     """
     atoms: dict[str, gast.AST] = {}
     body: list[form.Statement] = []
@@ -34,6 +37,8 @@ def rewritten(
             body += made
         else:
             atoms[statement.target] = made
+    if gone:
+        body = [each for each in body if getattr(each, "target", "") not in gone]
     if facts is not None and len(facts) > len(program.facts):
         program = program.with_(facts=facts)
     if not atoms:

@@ -16,6 +16,7 @@ from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.regions import region_of
 from s2s_ad.core.sizes import Size
+from s2s_ad.diagnostics import KINDS
 from s2s_ad.emit.choices import as_alternative, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.folding import negative_of, settings_of
@@ -26,8 +27,6 @@ from s2s_ad.emit.stores import Store
 from s2s_ad.emit.sugar import items_of, part_of, shortened, step_and_start, sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
-#: the kinds of errors that np.errstate tells apart
-KINDS = ("divide", "over", "under", "invalid")
 #: what the head of a loop may call
 OF_LOOPS = {"enumerate", "len", "range", "reversed", "zip"}
 

@@ -159,8 +159,10 @@ class Blocks(State):
         region = None if line.statement is None else region_of(line.statement)
         if not isinstance(region, Loop):
             return {}
-        results = self.program.facts[line.statement.target].items
-        return dict(zip(region.leaves(region.body).carried, results, strict=True))
+        leaves = region.leaves(region.body).carried
+        before = map(self.program.fact, line.statement.operands)
+        after = values.of_last_pass(map(self.program.facts.__getitem__, leaves), before)
+        return dict(zip(leaves, after, strict=True))
 
     def _for(self, line: Line) -> None:
         writer = self.writer

@@ -28,13 +28,13 @@ from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
 from s2s_ad.native.invariant import read_ahead
 from s2s_ad.native.layouts import by_columns
-from s2s_ad.native.lists import Lists, items_of
+from s2s_ad.native.lists import Lists
 from s2s_ad.native.nests import nests_of
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.order import reordered
 from s2s_ad.native.reusing import reused
-from s2s_ad.native.spelling import Expression, assign, compare, name, number
+from s2s_ad.native.spelling import Expression, assign, compare, listed, name, number
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
 from s2s_ad.native.stored import kept
@@ -101,7 +101,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
                 raise NotNative("a list which is given, and changed")
             if values.rank_of(fact.item) == 0:
                 items = self.writer.fresh(f"{text}_items")
-                self.writer.emit(assign(items, items_of(name(text))))
+                self.writer.emit(assign(items, listed(name("item"), "item", name(text))))
                 text = items
             elif not values.holds_rows(fact):
                 raise NotNative("a list of lists which is given")

@@ -32,6 +32,7 @@ from s2s_ad.native.spelling import (
     element,
     field,
     if_,
+    listed,
     minus,
     name,
     number,
@@ -79,9 +80,7 @@ class Lists(State):
         one = (
             one if whole.rank == 1 else gast.Call(gast.Attribute(one, "copy", gast.Load()), [], [])
         )
-        source = call("range", whole.shape[0].text)
-        made = gast.ListComp(one, [gast.comprehension(form.name("_", gast.Store), source, [], 0)])
-        self.writer.emit(assign(own, made))
+        self.writer.emit(assign(own, listed(one, "_", call("range", whole.shape[0].text))))
         return ListNode(own, fact.item)
 
     def _parts(self, rows: ListNode, part: int, fact: Any, text: str) -> ListNode:
@@ -89,8 +88,7 @@ class Lists(State):
         own = self.writer.fresh(text)
         one = field(element(name(rows.text), (name("_"),)), part)
         source = call("range", call("len", name(rows.text)))
-        made = gast.ListComp(one, [gast.comprehension(form.name("_", gast.Store), source, [], 0)])
-        self.writer.emit(assign(own, made))
+        self.writer.emit(assign(own, listed(one, "_", source)))
         return ListNode(own, fact.item)
 
     def _list_of(self, call_: gast.Call, core: str) -> Any:
@@ -313,9 +311,8 @@ class Lists(State):
         if rank or same_rank or own is None or dtype is None or not np.can_cast(own, dtype):
             raise NotNative("a list of several kinds of items")
         one = cast(name("item"), own, dtype)
-        source = gast.comprehension(form.name("item", gast.Store), name(node.text), [], 0)
         text = self.writer.fresh(node.text)
-        self.writer.emit(assign(text, gast.ListComp(one, [source])))
+        self.writer.emit(assign(text, listed(one, "item", name(node.text))))
         return ListNode(text, item)
 
     def _empty_list(self, fact: Any) -> Expression:
@@ -352,12 +349,6 @@ def whole_number(index: Any) -> Expression:
     return number(index) if type(index) is int else getattr(index, "node", index).at(())
 
 
-def items_of(items: Expression) -> Expression:
-    """A list of the items of something."""
-    source = gast.comprehension(form.name("item", gast.Store), items, [], 0)
-    return gast.ListComp(name("item"), [source])
-
-
 def _zeros(items: Expression, fact: Any) -> Expression:
     """A list like another one, of zeros."""
     item = fact.item
@@ -369,4 +360,4 @@ def _zeros(items: Expression, fact: Any) -> Expression:
         one = call("np.zeros_like", name("item"))
     else:
         raise NotNative("a list of which is not known what it holds")
-    return gast.ListComp(one, [gast.comprehension(form.name("item", gast.Store), items, [], 0)])
+    return listed(one, "item", items)

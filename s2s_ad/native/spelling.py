@@ -116,6 +116,11 @@ def field(record: Expression, part: int) -> Expression:
     return gast.Attribute(record, f"f{part}", gast.Load())
 
 
+def listed(one: Expression, each: str, source: Expression) -> Expression:
+    """[one for each in source]"""
+    return gast.ListComp(one, [gast.comprehension(form.name(each, gast.Store), source, [], 0)])
+
+
 def call(function: str, *args: Expression, **kwargs: Expression) -> Expression:
     keywords = [gast.keyword(key, value) for key, value in kwargs.items()]
     return gast.Call(dotted(*function.split(".")), list(args), keywords)

@@ -178,9 +178,8 @@ def _without_sign(builder: Builder, operands: list, letters: tuple[str, str, str
     """The operands, without the sign that the user gives to one with no fewer axes than the
     result: what that is the negative of is at hand."""
     for position in (0, 1):
-        rule, inner, _ = builder.definition(operands[position])
-        negative = rule is not None and rule.function is operator.neg
-        if not negative or operands[position].name in builder.derived_names:
+        inner = builder.operands_of(operands[position], operator.neg)
+        if not inner or operands[position].name in builder.derived_names:
             continue
         if len(letters[position]) >= len(letters[2]):
             return [*operands[:position], inner[0], *operands[position + 1 :]]

@@ -84,9 +84,8 @@ class Roll(Along):
         return {"shift": shift} | ({} if axis is None else {"axis": axis})
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        rule, inner, _ = builder.definition(operands[0])
-        negative = builder.derived and rule is not None and rule.function is operator.neg
-        return -np.roll(inner[0], **params) if negative else None
+        inner = builder.operands_of(operands[0], operator.neg) if builder.derived else []
+        return -np.roll(inner[0], **params) if inner else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         shift = operation["shift"]

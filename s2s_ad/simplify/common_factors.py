@@ -57,10 +57,8 @@ def take_out_factors(program: Program) -> Program:
             return [rest, statement.with_call(operator.mul, [factor, form.name(name)])]
         return statement
 
-    made = rewritten(program, change, facts)
-    if not gone:
-        return program
-    return made.with_body([each for each in made.body if getattr(each, "target", "") not in gone])
+    made = rewritten(program, change, facts, gone)
+    return made if gone else program
 
 
 def _shared(one: form.Op, other: form.Op) -> Iterator[tuple[gast.AST, gast.AST, gast.AST]]:

@@ -50,8 +50,7 @@ def contract_sums(program: Program) -> Program:
         gone.update([name] if found else [])
         return found or statement
 
-    summed = rewritten(program, change, facts)
-    return summed.with_body([each for each in summed.body if each.target not in gone])
+    return rewritten(program, change, facts, gone)
 
 
 def scale_last(program: Program) -> Program:
@@ -92,8 +91,7 @@ def scale_last(program: Program) -> Program:
             return [inner, statement.with_call(operator.mul, factors, {})]
         return statement
 
-    scaled = rewritten(program, change, facts)
-    return scaled.with_body([each for each in scaled.body if each.target not in gone])
+    return rewritten(program, change, facts, gone)
 
 
 def _scaled(program: Program, statement: form.Op | None) -> tuple[gast.AST, gast.AST] | None:

@@ -57,10 +57,8 @@ def vectors_apart(program: Program) -> Program:
         gone.update(scaled.gone)
         return _apart(statement, axes, scaled, facts)
 
-    apart = rewritten(program, change, facts)
-    if not gone:
-        return program
-    return apart.with_body([each for each in apart.body if each.target not in gone])
+    apart = rewritten(program, change, facts, gone)
+    return apart if gone else program
 
 
 @dataclass(frozen=True, slots=True)

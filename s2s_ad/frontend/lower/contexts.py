@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core.callee import may_run_again
-from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.diagnostics import KINDS, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.managers import suppressed, under_manager
@@ -21,7 +21,6 @@ from s2s_ad.frontend.resolve import unwrap
 QUIET = ("ignore", "warn")  # what NumPy does then is no part of what the function computes
 USUAL = "warn"
 AROUND = "write 'with np.errstate(...):' around what is to raise"
-KINDS = ("divide", "over", "under", "invalid")
 
 
 def quiet_warnings(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits:
